@@ -21,7 +21,7 @@ from webrag_core.config import Settings
 from webrag_core.orchestration import signals as predicates
 from webrag_core.orchestration.judged import decide
 from webrag_core.orchestration.models import Action, EvaluationSignals, ExpansionDecision
-from webrag_core.orchestration.policies import StopPolicy, get_policy
+from webrag_core.orchestration.policies import POLICIES, StopPolicy, get_policy
 
 DEFAULT_DECISIONS = EVALS / "golden" / "decisions.jsonl"
 
@@ -105,6 +105,26 @@ def decide_goldens(goldens: Sequence[DecisionGolden], policy: StopPolicy | None 
         chosen = policy or get_policy(golden.policy, settings)
         decided.append(Decided(golden, decide(chosen, history_of(golden))))
     return decided
+
+
+def uncovered(goldens: Sequence[DecisionGolden]) -> list[tuple[str, str, str]]:
+    """Policy, rule and what is missing, for each rule of each policy that can be chosen.
+
+    A rule needs a history that must fire it, and another that must not. A policy with one rule always decides by it.
+    """
+    found = {(golden.policy, golden.rule, golden.fires) for golden in goldens}
+    needed = [
+        (name, rule, fires)
+        for name, make in POLICIES.items()
+        for rules in [make(default_settings({})).rules]
+        for rule in rules
+        for fires in ((True, False) if len(rules) > 1 else (True,))
+    ]
+    return [
+        (policy, rule, f"none that must {'' if fires else 'not '}fire it")
+        for policy, rule, fires in needed
+        if (policy, rule, fires) not in found
+    ]
 
 
 def default_settings(changes: Mapping[str, Any]) -> Settings:

@@ -135,6 +135,7 @@ def test_a_decision_golden_that_comes_out_wrong_is_shown_with_its_reason(
     event, checks = score(definitions, instance, "decision_scores")
     assert event.metadata["share_right"].value == 1.0
     assert checks["every_rule_decides_right"].passed
+    assert checks["every_rule_has_goldens"].passed
 
     lines = eval_rules.DEFAULT_DECISIONS.read_text().splitlines()
     first = json.loads(lines[0])
@@ -148,3 +149,9 @@ def test_a_decision_golden_that_comes_out_wrong_is_shown_with_its_reason(
     assert not check.passed
     assert check.blocking
     assert check.description == f"{first['id']}: it cannot be"
+
+    wrong.write_text("\n".join(line for line in lines if '"policy": "calibrated"' not in line))
+    _, checks = score(definitions, instance, "decision_scores")
+    check = checks["every_rule_has_goldens"]
+    assert (check.passed, check.severity) == (False, dg.AssetCheckSeverity.ERROR)
+    assert "calibrated, complete: none that must fire it" in str(check.description)

@@ -319,6 +319,7 @@ class NeverStop:
 
     rephrases = False
     looks_ahead = False
+    rules = ()
 
     def __init__(self, settings: Settings) -> None:
         pass

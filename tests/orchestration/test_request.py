@@ -189,6 +189,7 @@ class OtherWords:
     name = "other-words"
     rephrases = True
     looks_ahead = False
+    rules = ()
 
     def __init__(self, settings: Settings) -> None:
         pass

@@ -6,7 +6,17 @@ from pydantic import Field
 from evals.judging.gate import GATED
 from evals.walks.suites import Suite, own_suites
 from webrag_dagster.evaluation import versions
-from webrag_dagster.evaluation.suite import DECIDES, GATE, GOLDENS, PLANS, REPLAY, Scored, SuiteConfig, suite_asset
+from webrag_dagster.evaluation.suite import (
+    COVERED,
+    DECIDES,
+    GATE,
+    GOLDENS,
+    PLANS,
+    REPLAY,
+    Scored,
+    SuiteConfig,
+    suite_asset,
+)
 
 golden_queries = dg.AssetSpec(
     key=GOLDENS,
@@ -32,7 +42,10 @@ decision_scores = suite_asset(
     config=SuiteConfig,
     on_corpus=False,
     code_version=versions.decisions(),
-    checks={DECIDES: "Every decision golden comes out as its author says; the table lists those that do not."},
+    checks={
+        DECIDES: "Every decision golden comes out as its author says; the table lists those that do not.",
+        COVERED: "Each rule of each policy has a golden that must fire it, and another that must not.",
+    },
     blocking=DECIDES,
     description=(
         "Signal histories from `evals/golden/decisions.jsonl`, decided by the policies with their default thresholds."

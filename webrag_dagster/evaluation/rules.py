@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import dagster as dg
 
-from evals.judging.decisions import DEFAULT_DECISIONS, decide_goldens, load_decision_goldens
+from evals.judging.decisions import DEFAULT_DECISIONS, decide_goldens, load_decision_goldens, uncovered
 from evals.routing.arms import read_arms, recorded
 from evals.routing.offline import by_rules
 from evals.routing.regret import planning, scores
 from evals.routing.rules import check, load_routes
 from webrag_dagster.evaluation.scores import number
-from webrag_dagster.evaluation.suite import DECIDES, PLANS, Scored
+from webrag_dagster.evaluation.suite import COVERED, DECIDES, PLANS, Scored
 from webrag_dagster.metadata import table
 
 
 def score_decisions() -> Scored:
     """Decide every history of signals by the stop policies. Raises WebragError."""
-    decided = decide_goldens(load_decision_goldens(DEFAULT_DECISIONS))
+    goldens = load_decision_goldens(DEFAULT_DECISIONS)
+    decided = decide_goldens(goldens)
     wrong = [case for case in decided if not case.right]
     rules = dict.fromkeys((case.golden.policy, case.golden.rule) for case in decided)
     rows = []
@@ -44,6 +45,15 @@ def score_decisions() -> Scored:
             ),
         },
     )
+    missing = uncovered(goldens)
+    covered = dg.AssetCheckResult(
+        check_name=COVERED,
+        passed=not missing,
+        description="; ".join(f"{policy}, {rule}: {what}" for policy, rule, what in missing[:3]) or None,
+        metadata={
+            "missing": table({"policy": policy, "rule": rule, "goldens": what} for policy, rule, what in missing)
+        },
+    )
     return Scored(
         metadata={
             "right": dg.MetadataValue.int(len(decided) - len(wrong)),
@@ -52,7 +62,7 @@ def score_decisions() -> Scored:
             "rules": dg.MetadataValue.int(len(rules)),
             "rule_list": table(rows),
         },
-        checks=[right],
+        checks=[right, covered],
     )
 
 

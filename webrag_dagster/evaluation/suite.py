@@ -33,6 +33,7 @@ KEPT = 30
 GOLDENS = "golden_queries"
 GATE, REPLAY = "no_regression", "decisions_replay"
 DECIDES, PLANS = "every_rule_decides_right", "every_rule_plans_right"
+COVERED = "every_rule_has_goldens"
 """Names of checks; `GATE` compares a run with earlier ones."""
 
 

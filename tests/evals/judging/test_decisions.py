@@ -7,18 +7,38 @@ from pathlib import Path
 
 import pytest
 
-from evals.judging.decisions import DEFAULT_DECISIONS, DecisionGolden, decide_goldens, history_of, load_decision_goldens
+from evals.judging.decisions import (
+    DEFAULT_DECISIONS,
+    DecisionGolden,
+    decide_goldens,
+    history_of,
+    load_decision_goldens,
+    uncovered,
+)
 from tests.command_line import Webrag, webrag_here
 from webrag_core.errors import InvalidInputError
-from webrag_core.orchestration.policies.seed_matrix import RULES
+from webrag_core.orchestration.models import COMPLETE_AT
+from webrag_core.orchestration.policies import calibrated
 
 __all__ = ["webrag_here"]
 
 
-def test_every_rule_has_both_kinds() -> None:
+def test_every_rule_of_every_policy_has_both_kinds() -> None:
     goldens = load_decision_goldens(DEFAULT_DECISIONS)
-    matrix = [one for one in goldens if one.policy == "seed-matrix"]
-    assert {(one.rule, one.fires) for one in matrix} == {(rule, fires) for rule in RULES for fires in (True, False)}
+    assert uncovered(goldens) == []
+    for golden in goldens:
+        fewer = [
+            one for one in goldens if (one.policy, one.rule, one.fires) != (golden.policy, golden.rule, golden.fires)
+        ]
+        assert [gap[:2] for gap in uncovered(fewer)] == [(golden.policy, golden.rule)]
+
+
+@pytest.mark.parametrize("threshold", [0.02, COMPLETE_AT - 0.05, COMPLETE_AT + 0.05])
+def test_another_threshold_of_the_default_policy_is_seen(threshold: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibrated, "COMPLETE_AT", threshold)
+    wrong = [one.golden.id for one in decide_goldens(load_decision_goldens(DEFAULT_DECISIONS)) if not one.right]
+    assert len(wrong) >= 4
+    assert all(one.startswith("calibrated-") for one in wrong)
 
 
 @pytest.mark.parametrize("golden", load_decision_goldens(DEFAULT_DECISIONS), ids=lambda golden: golden.id)

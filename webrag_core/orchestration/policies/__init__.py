@@ -36,6 +36,10 @@ class StopPolicy(Protocol):
         """Whether what it says of the evidence is meant, so that a judge may deny it; a baseline says the same of
         all."""
 
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """Ids of all its rules: what `rule` of a decision can be."""
+
     def decide(self, history: Sequence[EvaluationSignals]) -> ExpansionDecision:
         """Recommend the next action. `history` holds the signals of all rounds so far, oldest first, at least
         one."""
@@ -60,6 +64,7 @@ class FixedRounds:
         self.rephrases = False
         self.looks_ahead = rounds > 0
         self.claims = False
+        self.rules = (name,)
         self._rounds = rounds
 
     def decide(self, history: Sequence[EvaluationSignals]) -> ExpansionDecision:

@@ -101,6 +101,7 @@ class Calibrated:
     rephrases: ClassVar[bool] = False
     looks_ahead: ClassVar[bool] = True
     claims: ClassVar[bool] = True
+    rules: ClassVar[tuple[str, ...]] = (COMPLETE, INCOMPLETE, SPENT)
 
     def __init__(self, table: CompletenessTable | None = None, *, floor: float = 0.5) -> None:
         self._table = table

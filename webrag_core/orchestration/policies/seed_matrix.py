@@ -72,6 +72,7 @@ class SeedMatrix:
     rephrases: ClassVar[bool] = True
     looks_ahead: ClassVar[bool] = True
     claims: ClassVar[bool] = True
+    rules: ClassVar[tuple[str, ...]] = RULES
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
