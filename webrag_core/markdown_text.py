@@ -16,8 +16,10 @@ _LABEL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:@$^=\"'/])")
 _SPECIAL = re.compile(r"([`*_\[\]<>|~&])")
 _START = re.compile(r"(#|[+\-=:]|\d{1,9}(?=[.)]))")
 _LIVE = re.compile(
-    r"""[^\s<>(\[{"'“‘]*(?:[$\\]|[A-Za-z][A-Za-z0-9+.-]*:/|//|www\.|(?:mailto|javascript|data|xmpp|tel):|@\w)[^\s<>]*
-      | (?:[\w-]+\.)+[A-Za-z]{2,24}/[^\s<>]*""",
+    # each begins where a word or a label does: from every character, a long word would cost the cube of its length
+    r"""(?<![^\s<>(\[{"'“‘])[^\s<>(\[{"'“‘]*
+        (?:[$\\]|(?<=[A-Za-z0-9+.-]):/|//|www\.|(?:mailto|javascript|data|xmpp|tel):|@\w)[^\s<>]*
+      | (?<![\w-])(?<![\w-]\.)(?:[\w-]+\.)+[A-Za-z]{2,24}/[^\s<>]*""",
     re.VERBOSE | re.IGNORECASE,
 )
 _TAIL = re.compile(r"(?<!\\)[.,;:!?'\"”’»]+$")

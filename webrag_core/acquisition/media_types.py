@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _TYPE = re.compile(r"([\w!#$&^.+-]+/[\w!#$&^.+-]+)\s*(?:;|$)")
-_QUOTED_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,')
+_QUOTED_OR_COMMA = re.compile(r'"(?:[^"\\]|\\[\s\S]?)*+(?:"|\Z)|,')  # linear: a string without an end is taken whole
 _CHARSET = re.compile(r";\s*charset\s*=", re.IGNORECASE)
 # placeholders that servers send for "no idea"
 _NO_TYPES = frozenset({"unknown/unknown", "application/unknown", "application/x-unknown", "content/unknown"})

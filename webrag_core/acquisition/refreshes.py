@@ -25,7 +25,7 @@ _SCRIPT_PAGE_BYTES = 8 * 1024  # of a page that is only a script that leads on
 _META = re.compile(r"<meta\b((?:[^<>\"']|\"[^\"]{0,2000}\"|'[^']{0,2000}'){0,1000})>", re.IGNORECASE)
 _BASE = re.compile(r"<base\b([^<>]{0,2000})>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"([a-z-]{1,40})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
-_CONTENT = re.compile(r"\s*(\d{1,6})?(?:\.[\d.]*)?\s*(?:[;,]|(?<=\d)\s)\s*(.*)", re.DOTALL)
+_CONTENT = re.compile(r"\s*+(\d{1,6})?+(?:\.[\d.]*+)?+(?:\s*+[;,]|(?<=\d)\s)\s*+(.*)", re.DOTALL)
 _URL = re.compile(r"url\s*=\s*", re.IGNORECASE)
 _PLACE = r"(?:(?:window|document|self|top)\s*\.\s*)?location"
 _SCRIPT_LEADS = re.compile(

@@ -18,7 +18,7 @@ MAX_CHUNKS = 12
 """Passages, best first, whose units are candidates."""
 MAX_UNITS = 400
 _MAX_CHARS = 800  # of a unit; longer ones are tables and listings, no sentences
-_LINE = re.compile(r"[^\n]*\S[^\n]*")
+_LINE = re.compile(r"[^\n]+")
 _RULE = re.compile(r"[\s|:-]+")
 _CLAUSE = re.compile(r"\((?:[a-z]{1,2}|[ivx]{1,5}|\d{1,2})\)\s")
 OPEN_ENDS = (":", "–", "—", "：")
@@ -162,6 +162,8 @@ def _spans(text: str, language: str | None) -> Iterator[tuple[int, int, tuple[in
         if _kind(text, block) == "table":
             header: tuple[int, int] | None = None
             for line in _LINE.finditer(text, block.start, block.end):
+                if line[0].isspace():
+                    continue
                 if header is None and block.kind == "table":
                     header = line.span()
                 elif not _RULE.fullmatch(line[0]):

@@ -23,7 +23,7 @@ _EDITS = re.compile(r"[?&;](?:action|veaction|do)=(?:edit|editsection|submit)\b"
 _EDITS_BY_PATH = re.compile(r"/_?edit(?:[/?]|$)", re.IGNORECASE)
 _NAMED_EDIT = re.compile(r"(?:^|[\s_-])edit(?:$|[\s_-]|section|link|button)|editsection", re.IGNORECASE)
 _INK = re.compile(r"[^\W_]")
-_EMPTY_BRACKETS = re.compile(r"\s*(?:\[[\s|·•/]*\]|\([\s|·•/]*\))\Z")
+_EMPTY_BRACKETS = re.compile(r"(?<!\s)\s*(?:\[[\s|·•/]*\]|\([\s|·•/]*\))\Z")
 
 
 def drop_heading_links(root: HtmlElement) -> None:

@@ -15,12 +15,16 @@ BARE_WORDS = 12
 """Words without any sentence up to which a text says nothing: the name of a server, a way back."""
 _HEADLINES = 3
 
-_SENTENCE = re.compile(r"(?:\w+\W+){3}\w[^\n]*[.!?。]\s*$", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+_ENDS = (".", "!", "?", "。")
+_SENTENCE_WORDS = 4
 _IMAGE = re.compile(r"!\[([^\[\]]*)\]\([^()\s]*\)")
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
-_QUOTE = re.compile(r"`[^`\n]*`|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|(?<!\w)\"[^\"\n]*\"(?!\w)")
+_QUOTE = re.compile(r"`[^`\n]*`|“[^“”\n]*”|„[^„“”\n]*[“”]|«[^«»\n]*»|(?<!\w)\"[^\"\n]*\"(?!\w)")
 _HEADING = re.compile(r"#{1,6}\s+(.*)")
-_SEPARATOR = re.compile(r"\s+[-–—/]+\s+|\s*[|·•»«⋅:;()\[\]!?.,\u2026]+(?:\s+|$)|(?:^|\s+)[(\[]|[：！。]")
+_SEPARATOR = re.compile(
+    r"(?<!\s)\s+[-–—/]+\s+|(?:(?<!\s)\s+)?[|·•»«⋅:;()\[\]!?.,\u2026]+(?:\s+|$)|(?:^|(?<!\s)\s+)[(\[]|[：！。]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,7 @@ class PlaceholderText:
     @property
     def is_bare(self) -> bool:
         """Whether the text says nothing."""
-        return self.words <= BARE_WORDS and _SENTENCE.search(self.text) is None
+        return self.words <= BARE_WORDS and not _holds_sentence(self.text)
 
 
 def placeholder_text(markdown: str, is_message: Callable[[str], bool]) -> PlaceholderText:
@@ -63,3 +67,14 @@ def segments(headline: str) -> list[str]:
     end. Empty for no words."""
     parts = [words for part in _SEPARATOR.split(headline) if (words := plain_words(part or ""))]
     return [plain_words(headline), parts[0], parts[-1]] if parts else []
+
+
+def _holds_sentence(text: str) -> bool:
+    """Whether a line ends like a sentence and has the fourth word of the text, or one after it. Linear."""
+    words = 0
+    for line in text.split("\n"):
+        here = len(_WORD.findall(line))
+        words += here
+        if here and words >= _SENTENCE_WORDS and line.rstrip().endswith(_ENDS):
+            return True
+    return False

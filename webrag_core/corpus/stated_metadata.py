@@ -15,7 +15,7 @@ from webrag_core.conversion.markup.models import PageMarkup
 from webrag_core.corpus.stated_dates import Statement, after
 from webrag_core.corpus.validity_phrases import ValidityKind
 
-_TEXTS = re.compile(r"(?:\w*Article|\w*Posting|Report|WebPage|CreativeWork|DigitalDocument|Legislation\w*)\Z")
+_TEXTS = re.compile(r"(?:Article|Posting|(?<!\w)Report|WebPage|CreativeWork|DigitalDocument|Legislation\w*)\Z")
 _LAWS = re.compile(r"Legislation\w*\Z")
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:T[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?\Z", re.ASCII)
 _MOST_NODES = 100

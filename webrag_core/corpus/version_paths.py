@@ -54,7 +54,7 @@ _BEFORE_BARE = frozenset(
 )
 """Segments behind which a bare number is a version: elsewhere it counts pages, posts or issues."""
 _IN_TITLE = re.compile(r"\bv?\d+(?:[._]\w+)*(?:[-.]?(?:dev|alpha|beta|rc)\d*)?", re.IGNORECASE)
-_NAME_IN_TITLE = re.compile(rf"[\s(\[]+(?:{'|'.join(sorted(_NAMES))})\b[)\]]?", re.IGNORECASE)
+_NAME_IN_TITLE = re.compile(rf"(?<![\s(\[])[\s(\[]+(?:{'|'.join(sorted(_NAMES))})\b[)\]]?", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
 
 

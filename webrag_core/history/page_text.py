@@ -19,7 +19,7 @@ _WINDOWS = 12
 
 _WORD = re.compile(r"\w+")
 _QUALIFIED = re.compile(r"\w(?:\.|::|#|/)\w")
-_CODE = re.compile(r"\w+(?:(?:\.|::|_)\w+)+|--?\w[\w-]*|\b[A-Z]?[a-z]+[A-Z]\w*")  # names of programs
+_CODE = re.compile(r"(?<!\w)\w+(?:(?:\.|::|_)\w+)+|--?\w[\w-]*|\b[A-Z]?[a-z]+[A-Z]\w*")  # names of programs
 _SECTION_NUMBER = re.compile(r"^\d+(?:\.\d+)*\.?\s+")
 _DIGITS = re.compile(r"\d+")
 _SIGNS = str.maketrans("‘’‚‛“”„‟«»‐‑‒–—―−", '\'\'\'\'""""""-------')

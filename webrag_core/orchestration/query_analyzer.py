@@ -214,9 +214,9 @@ _TOPIC_WORDS = 6
 _GOOD = "pros|advantages|benefits|strengths|upsides"
 _BAD = "cons|disadvantages|drawbacks|weaknesses|downsides|limitations|risks"
 _PROS_CONS = re.compile(rf"\b({_GOOD})\s*(?:and|&|/|or|vs\.?)\s*({_BAD})\s+(?:of|to|for|in|with)\s+(.+)$", re.I)
-_PROS_CONS_LAST = re.compile(rf"^(.+?)[\s:,-]+({_GOOD})\s*(?:and|&|/)\s*({_BAD})$", re.I)
+_PROS_CONS_LAST = re.compile(rf"^(.+?)(?<![\s:,-])[\s:,-]+({_GOOD})\s*(?:and|&|/)\s*({_BAD})$", re.I)
 
-_VERSUS = re.compile(r"\s+(?:vs\.?|versus|(?:as )?compared (?:to|with))\s+", re.I)
+_VERSUS = re.compile(r"(?<!\s)\s+(?:vs\.?|versus|(?:as )?compared (?:to|with))\s+", re.I)
 _ADJECTIVE = "better|worse|faster|slower|cheaper|safer|easier|simpler|more [a-z]+|less [a-z]+"
 _PAIRS = (
     re.compile(r"\bcompare (.+?) (?:to|with|against) (.+)$", re.I),
@@ -231,8 +231,8 @@ _LISTS = (
     re.compile(rf"^(?:which|what) (?:one )?is (?:{_ADJECTIVE})[^,:]*[,:]\s*(.+? or .+)$", re.I),
     re.compile(r"^(?:should|do|would) (?:i|we|you) (?:use|choose|pick|prefer|learn|recommend) (.+? or .+)$", re.I),
 )
-_LIST_JOINT = re.compile(r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|&)\s+", re.I)
-_CONTEXT = re.compile(r"\s+((?:for|in|on|at|when|if|with|under|during|regarding)\s+.+)$", re.I)
+_LIST_JOINT = re.compile(r"(?:(?<!\s)\s+)?,\s*(?:and\s+|or\s+)?|(?<!\s)\s+(?:and|or|&)\s+", re.I)
+_CONTEXT = re.compile(r"(?<!\s)\s+((?:for|in|on|at|when|if|with|under|during|regarding)\s+.+)$", re.I)
 _LEAD = frozenset(
     [
         "choose", "compare", "comparing", "comparison", "describe", "difference", "differences", "explain",

@@ -20,8 +20,8 @@ _BORDERS: dict[Part, str] = {"around": "\ud801", "quote": "\ud802", "marked": "\
 _PARTS: dict[str, Part] = {border: part for part, border in _BORDERS.items()}
 _BORDER = re.compile(f"([{''.join(_PARTS)}])")
 _ITEM = re.compile(r"[ \t]*(?:[:>][ \t]*)*([-*+]|\d{1,9}[.)])[ \t]+")
-_CELL = re.compile(r"[ \t]*(?<!\\)\|[ \t]*")
-_LAST_CELL = re.compile(rf"[ \t]*(?<!\\)\|([ \t{''.join(_PARTS)}]*)$")
+_CELL = re.compile(r"(?:(?<![ \t])[ \t]+)?(?<!\\)\|[ \t]*")
+_LAST_CELL = re.compile(rf"(?:(?<![ \t])[ \t]+)?(?<!\\)\|([ \t{''.join(_PARTS)}]*)$")
 _LEAD = re.compile(rf"^([{''.join(_PARTS)}]+)\s+")
 _RULE = re.compile(r"[\s|:-]*-[\s|:-]*")
 

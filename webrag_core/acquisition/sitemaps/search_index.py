@@ -33,7 +33,7 @@ _TEXT_CHARS = 20_000  # of one record that are read
 _HEAD_CHARS = 300_000
 _CALL = re.compile(r"^[\s\w.=,(]*?(?=[{\[])")  # `Search.setIndex(`, `Object.assign(window.search, `, `var x = `
 # a string that does not end is taken whole: looking for the end anew from each of its quotes would be quadratic
-_BARE_KEY = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\Z))|([{,]\s*)([A-Za-z_$][\w$]*|\d+)(?=\s*:)')
+_BARE_KEY = re.compile(r'("(?:[^"\\]|\\[\s\S]?)*+(?:"|\Z))|([{,]\s*)([A-Za-z_$][\w$]*|\d+)(?=\s*:)')
 _WORD = re.compile(r"\w+(?:[.'-]\w+)*")
 _PARSE = "JSON.parse('"
 _ADDRESSES = ("location", "url", "permalink", "uri", "href", "relUrl", "relpermalink", "u", "path")

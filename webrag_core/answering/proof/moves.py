@@ -15,7 +15,9 @@ _LEADING = re.compile(
     r"|(?:And|But),?\s+(?=\w)"
     r"|(?:Please note|Note|Remember|Keep in mind|Be aware) that\s+(?=\S)"
 )
-_ASIDE = re.compile(r"\s*\((?:see|cf\.|see also|for details,? see|as described in) [^()]{1,120}\)", re.IGNORECASE)
+_ASIDE = re.compile(
+    r"(?<!\s)\s*\((?:see|cf\.|see also|for details,? see|as described in) [^()]{1,120}\)", re.IGNORECASE
+)
 _FOOTNOTE = re.compile(r"(?<=[.,;:!?)\"”])\s?\[\d{1,3}\](?!\()|\s?¶$")
 _PROTECTED = re.compile(
     r"\b(?:not|no|never|none|cannot|only|if|unless|except|until|before|after|must|should|may|might|can|could|all|any"

@@ -25,7 +25,7 @@ _COUNT = _any(
     " (?:drei|vier|fünf|sech|sieb|acht|neun)zehn (?:\\w+und)?(?:zwan|vier|fünf|sech|sieb|acht|neun)zig"
     " (?:\\w+und)?dreißig"
 )
-_AMOUNT = rf"(?:(?<!\d)\d[\d.,  ]*|\b{_COUNT})[- ]?"
+_AMOUNT = rf"(?:(?<!\d)\d[\d.,  ]{{0,30}}|\b{_COUNT})[- ]?"
 _TIME = _any(
     "(?:milli|micro|nano)?seconds? sekunden? secs? minutes? minuten? mins? hours? stunden? days? tage?n? weeks? wochen?"
     " months? monate?n? years? jahre?n? decades? century centuries jahrhunderte? ms µs ns s h min std"
@@ -45,7 +45,7 @@ _VALUES: dict[Value, tuple[str, ...]] = {
     "number": (r"\d+(?:[.,]\d+)*", rf"\b{_COUNT}"),
     "money": (
         r"[€$£¥₹]\s?\d",
-        r"\d[\d.,  ]*\s?[€$£¥₹%]",
+        r"\d[\d.,  ]{0,30}\s?[€$£¥₹%]",
         _AMOUNT + _CURRENCY,
         r"\b" + _any("free kostenlos gratis"),
         r"\bno (?:charge|fee|cost)\b",
@@ -64,7 +64,7 @@ _VALUES: dict[Value, tuple[str, ...]] = {
     ),
     "duration": (
         _AMOUNT + _KIND_OF_DAY + _TIME,
-        r"\d+:\d\d",
+        r"(?<!\d)\d{1,9}:\d\d",
         rf"\b(?:a|an|per|each|one) {_TIME}",
         r"\b" + _any("until unlimited forever indefinitely never overnight"),
         r"\bno limit\b",
@@ -76,7 +76,7 @@ _VALUES: dict[Value, tuple[str, ...]] = {
             " characters? chars? bytes? words? pages? lines? letters? columns? zeichen seiten wörter"
         ),
         r"\d\s?[″′\"]",
-        r"\d+\s?[x×]\s?\d+",
+        r"(?<!\d)\d{1,9}\s?[x×]\s?\d{1,9}",
     ),
     "weight": (
         _AMOUNT

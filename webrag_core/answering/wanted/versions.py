@@ -9,7 +9,7 @@ Version = tuple[int, ...]
 
 _NUMBER = r"\d{1,5}(?:\.\d{1,5}){1,4}"
 _VERSION = re.compile(
-    rf"(?:(?P<head>[^\W\d_][\w+#-]*)\s+(?:version\s+|release\s+)?)?(?<![\w.,-])v?(?P<number>{_NUMBER})(?!\.?\d|\w|,\d|\s?%)",
+    rf"(?:(?P<head>[^\W\d_][\w+#-]{{0,60}})\s+(?:version\s+|release\s+)?)?(?<![\w.,-])v?(?P<number>{_NUMBER})(?!\.?\d|\w|,\d|\s?%)",
     re.IGNORECASE,
 )
 _UP = r"\s*(?:\+|(?:and|or) (?:later|newer|above|higher|up)\b|onwards?\b|(?:oder|und) (?:neuer|höher|später)\b|ff\b)"

@@ -19,7 +19,7 @@ _UNIT = (
     r"|[年月日時时分秒元円个個名])"
 )
 _QUANTITY = re.compile(
-    rf"\d[\d.,' \u00a0\u202f]*-?[ \u00a0\u202f]?(?:{_CURRENCY}|{_UNIT})(?! read\b)"
+    rf"\d[\d.,' \u00a0\u202f]{{0,30}}+-?[ \u00a0\u202f]?(?:{_CURRENCY}|{_UNIT})(?! read\b)"
     rf"|{_CURRENCY}[ \u00a0\u202f]?\d"
     r"|\+\d{1,3}[\s(]|\(?\b0\d{1,5}\)?[ /-]\d{2,}"  # of telephones
     r"|\bv\d+\.\d|\b\d+\.\d+\.\d{1,3}\b|\bversion \d",

@@ -20,7 +20,7 @@ from webrag_core.conversion.whitespace import without_invisible
 from webrag_core.errors import FetchError
 from webrag_core.store.text import storable
 
-_VOCABULARY = re.compile(r".*[/#:]", re.DOTALL)
+_VOCABULARY = re.compile(r"\A.*[/#:]", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z][\w-]{0,63}")
 _CONTROLS = re.compile(r"[\x01-\x1f\x7f-\x9f]")
 _MOST_TYPES = 5

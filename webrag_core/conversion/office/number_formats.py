@@ -41,7 +41,7 @@ BUILT_IN = {
 _MAX_CODE = 255  # characters
 _MAX_DIGITS = 307  # what a cell can hold
 _TOKEN = re.compile(
-    r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[(?P<bracket>[^\]]*)\]|_.|\*.|(?P<letters>General|AM/PM|A/P|[dmyhsDMYHS]+|E[+-])'
+    r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[(?P<bracket>[^\[\]]*)\]|_.|\*.|(?P<letters>General|AM/PM|A/P|[dmyhsDMYHS]+|E[+-])'
     r"|(?P<other>.)",
     re.DOTALL,
 )

@@ -17,7 +17,7 @@ _MAX_DEPTH = 5  # lists and terms in each other; what stands deeper becomes para
 _MAX_REACH = 24  # columns between a term and its text
 _LONG_BODY = 4  # lines: entries that are longer on average have a heading each
 _DEEPEST = 6
-_NUMBER = re.compile(r"\d+(?=[.)]$)")
+_NUMBER = re.compile(r"(?<!\d)\d+(?=[.)]$)")
 _TITLE = re.compile(r"[^\W_][^\s].{0,80}[^\s.,;:]", re.DOTALL)
 
 

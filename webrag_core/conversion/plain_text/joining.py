@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 
 _WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _HYPHEN = "\u2010"
-_DIVIDED = re.compile(r"([^\W\d_]+)[-\u2010]$")
+_DIVIDED = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-\u2010]$")
 _BEGINNING = re.compile(r"[^\W\d_]+")
 _UNSPACED = re.compile("[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 _SUSPENDED = frozenset(("and", "or", "to", "und", "oder", "et", "ou", "y", "o", "e", "en", "of", "och", "og"))

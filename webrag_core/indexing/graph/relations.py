@@ -21,7 +21,7 @@ MENTIONS_PER_SECTION = 40
 """Symbols and terms that one section mentions, the first ones."""
 
 _INLINE = re.compile(
-    r"(?<!!)\[(?P<text>(?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\])*+)\]\((?P<url>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*+)\)"
+    r"(?<!!)\[(?P<text>(?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\]){0,1000}+)\]\((?P<url>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*+)\)"
     r"|(?P<ticks>`+)(?P<code>[^`\n]{1,200})(?P=ticks)(?!`)"
 )
 _CODE_ALONE = re.compile(r"[*_]*(`+)(?P<code>[^`\n]{1,200})\1[*_]*")
@@ -30,7 +30,7 @@ _SEE_ALSO = re.compile(r"\bsee also\b", re.IGNORECASE)
 _SEE_ALSO_ALONE = re.compile(r"\W*see also\W*", re.IGNORECASE)
 _DEPRECATED = re.compile(r"(?<!not )(?<!never )(?<!no longer )\bdeprecated\b", re.IGNORECASE)
 _SUBJECT = re.compile(
-    r"(`+)(?P<code>[^`\n]{1,200})\1[^`.]{0,60}?\b(?:is|are|was|were|been|now)\s+(?:\w+\s+)?deprecated\b"
+    r"(?<!`)(`+)(?P<code>[^`\n]{1,200})\1[^`.]{0,60}?\b(?:is|are|was|were|been|now)\s+(?:\w+\s+)?deprecated\b"
 )
 _REPLACEMENT = re.compile(
     r"\b(?:us(?:e|ing)|favou?r of|replaced (?:by|with)|superseded by|prefer)\s(?:the\s)?(?:new\s)?"

@@ -22,16 +22,18 @@ from webrag_core.indexing.graph.names import declared_name, looks_like_code, par
 from webrag_core.indexing.markdown import Block, plain_text
 from webrag_core.indexing.sentences import units_of
 
-_CODE = re.compile(r"(`+)([^`\n]{1,400})\1(?!`)")
+_CODE = re.compile(r"(?<!`)(`+)([^`\n]{1,400})\1(?!`)")
 _HEADING_MARK = re.compile(r"(#{1,6})[ \t]+")
 _BOX_TITLE = re.compile(r"\W*(?:note|tip|warning|important|caution|danger|hint|attention)\W*", re.IGNORECASE)
-_WHOLE_CODE = re.compile(r"(`+)([^`\n]{1,400})\1(?:\s*(?:[—–:(-]|\().*)?", re.DOTALL)
+_WHOLE_CODE = re.compile(r"(?<!`)(`+)([^`\n]{1,400})\1(?:\s*(?:[—–:(-]|\().*)?", re.DOTALL)
 _RUSTDOC = re.compile(
     r"(?:Struct|Enum|Trait|Function|Module|Macro|Union|Type(?: Alias| Definition)?|Constant|Static|Keyword"
     r"|Primitive Type|Crate|Derive Macro|Attribute Macro|Trait Alias) (?P<name>[\w:.]+)!?\Z"
 )
 _COMMAND = re.compile(r"[A-Z][A-Z0-9_]{2,}(?: [A-Z][A-Z0-9_]+){0,4}\Z")
-_IS_A = re.compile(r"(?:An?|The)?\s*(?P<name>[^.,;:()\n]{2,60}?)\s+(?:is|are)\s+(?:an?|the|any|one)\s", re.IGNORECASE)
+_IS_A = re.compile(
+    r"(?:An?|The)?\s*+(?P<name>[^\s.,;:()][^.,;:()\n]{1,59}?)\s+(?:is|are)\s+(?:an?|the|any|one)\s", re.IGNORECASE
+)
 _WORDS_OF_TERM = 6
 _LONGEST_TERM = 80
 _LONGEST_SPAN = 1_000  # characters of a definition that is quoted

@@ -22,7 +22,7 @@ _RADII = (0.0, 200.0, 350.0)
 _LONGEST_LABEL = 34
 _LETTER, _LINE, _MARGIN = 8.5, 20.0, 16.0  # about how wide and high a letter is; what stays free around a spot
 _QUOTATION = re.compile(r"^(?:>\s*)+")  # marks of a quotation before a term that is defined in one
-_SITE_NAME = re.compile(r"\s+[—–|-]\s+[^—–|]*$")
+_SITE_NAME = re.compile(r"(?<!\s)\s+[—–|-]\s+[^—–|]*$")
 
 
 @dataclass(frozen=True, slots=True)
