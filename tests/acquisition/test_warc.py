@@ -74,6 +74,50 @@ def test_a_page(archive: Path) -> None:
     asyncio.run(acquirer.aclose())
 
 
+def record(url: str, body: bytes, *fields: str, stated: int | None = None) -> bytes:
+    """A response as it stands in a file without compression, with its length as `stated`."""
+    block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+    block += "".join(f"{field}\r\n" for field in fields).encode() + b"\r\n" + body
+    head = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n"
+    head += "WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-000000000000>\r\n"
+    head += f"Content-Type: application/http; msgtype=response\r\nContent-Length: {stated or len(block)}\r\n\r\n"
+    return head.encode() + block + b"\r\n\r\n"
+
+
+def test_records_that_are_cut_run_into_the_next_or_unpack_without_end_cost_themselves_alone(tmp_path: Path) -> None:
+    bomb = gzip.compress(b"<p>" + b"a" * 3_000_000, mtime=0)
+    after = record("https://example.org/after", b"<p>after", "Content-Length: 8")
+    long = record("https://example.org/long", b"<p>long", "Content-Length: 7", stated=200)
+    path = tmp_path / "damaged.warc"
+    path.write_bytes(
+        record("https://example.org/", b"<p>home", "Content-Length: 7")
+        + record("https://example.org/bomb", bomb, "Content-Encoding: gzip")
+        + record("https://example.org/short", b"<p>sho", "Content-Length: 700")
+        + long
+        + after
+        + record("https://example.org/last", b"<p>last", "Content-Length: 7")
+        + record("https://example.org/cut", b"<p>cut", "Content-Length: 6", stated=9_000)
+    )
+    acquirer = WarcAcquirer(path, max_bytes=1_000_000)
+    assert asyncio.run(acquirer.fetch("https://example.org/")).body == b"<p>home"
+    assert asyncio.run(acquirer.fetch("https://example.org/last")).body == b"<p>last"
+    assert refusal(acquirer, "https://example.org/bomb").reason is Reason.TOO_LARGE
+    for name, number in (("short", "3"), ("long", "4")):
+        refused = refusal(acquirer, f"https://example.org/{name}")
+        assert refused.reason is Reason.BAD_RESPONSE
+        assert f"response {number} of" in refused.message
+
+
+def test_a_packed_record_that_is_cut_is_no_page(tmp_path: Path) -> None:
+    path = tmp_path / "cut.warc.gz"
+    whole = [gzip.compress(record(f"https://example.org/{name}", b"<p>" + name.encode() * 99)) for name in "abc"]
+    path.write_bytes(whole[0] + whole[1][:-20] + whole[2])
+    acquirer = WarcAcquirer(path)
+    assert asyncio.run(acquirer.fetch("https://example.org/a")).body == b"<p>" + b"a" * 99
+    assert asyncio.run(acquirer.fetch("https://example.org/c")).body == b"<p>" + b"c" * 99
+    assert refusal(acquirer, "https://example.org/b").reason in (Reason.BAD_RESPONSE, Reason.NOT_FOUND)
+
+
 def test_conditional_requests(archive: Path) -> None:
     acquirer = WarcAcquirer(archive)
     same = asyncio.run(acquirer.fetch("https://example.org/", etag='"home"'))

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
+import logging
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import BinaryIO
 
-from fastwarc.warc import ArchiveIterator, WarcRecordType
+from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.legal_xml import AKOMA_NTOSO, XML_TYPES, is_akoma_ntoso
@@ -17,8 +21,19 @@ from webrag_core.acquisition.sitemaps.models import FileKind, MapBody, SiteMap
 from webrag_core.acquisition.sitemaps.reader import read_site_map
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import FetchError, InvalidInputError, Reason
+from webrag_core.foreign_values import whole_number
+
+logger = logging.getLogger(__name__)
 
 _MAX_REDIRECTS = 5
+_BEGINNINGS = (b"WARC/1.", b"\x1f\x8b\x08")
+_WINDOW, _OVERLAP = 1 << 20, 8
+_MOST_BROKEN = 1_000  # places of a file that are passed over
+_MAX_HEAD_BYTES = 1_000_000  # before the body, in one record
+_BASE32_OF_SHA1 = 32
+_LEAST_BYTES = 64  # of which something can be left behind a damaged place
+MAX_BODY_BYTES = 20_000_000
+"""Of a page, unpacked, where the settings say nothing else."""
 _PAGE_TYPES = ("text/html", "application/xhtml+xml", AKOMA_NTOSO)
 
 
@@ -27,23 +42,58 @@ class _Entry:
     offset: int
     media_type: str
     date: datetime | None
+    number: int
+    """Of the record among the responses of the file, from 1."""
 
 
 @lru_cache(maxsize=8)
 def _index(path: Path, inode: int, size: int, modified: int) -> Mapping[str, _Entry]:
     """Read where each response lies, once for a file that stays as it is: a site takes a tenth of a second."""
     entries: dict[str, _Entry] = {}
+    number = broken = 0
     with path.open("rb") as stream:
-        for record in ArchiveIterator(stream, record_types=WarcRecordType.response):
-            if record.http_headers is None:
-                continue
+        begin = 0
+        while begin >= 0:
+            stream.seek(begin)
+            last = begin
             try:
-                url = canonicalise((record.headers.get("WARC-Target-URI") or "").strip("<>"))
-            except FetchError:  # a crawler's own record, such as dns:…
-                continue
-            media_type = (record.http_content_type or "").lower()
-            entries.setdefault(url, _Entry(record.stream_pos, media_type, _date(record.headers.get("WARC-Date"))))
+                for record in ArchiveIterator(stream, record_types=WarcRecordType.response):
+                    last = max(last, record.stream_pos)
+                    number += 1
+                    _add(entries, record, number)
+                break
+            except OSError as error:
+                broken += 1
+                if broken > _MOST_BROKEN or (not entries and size < _LEAST_BYTES):
+                    raise
+                logger.warning("%s: what follows response %d is damaged and is skipped: %s", path, number, error)
+                begin = _next_record(stream, last + 1)
     return entries
+
+
+def _add(entries: dict[str, _Entry], record: WarcRecord, number: int) -> None:
+    if record.http_headers is None:
+        return
+    try:
+        url = canonicalise((record.headers.get("WARC-Target-URI") or "").strip("<>"))
+    except FetchError:  # a crawler's own record, such as dns:…
+        return
+    media_type = (record.http_content_type or "").lower()
+    entries.setdefault(url, _Entry(record.stream_pos, media_type, _date(record.headers.get("WARC-Date")), number))
+
+
+def _next_record(stream: BinaryIO, place: int) -> int:
+    """Where a record begins at or after `place`: a line of its version, or a member of gzip; -1 for the end."""
+    stream.seek(place)
+    while window := stream.read(_WINDOW):
+        found = [at for mark in _BEGINNINGS if (at := window.find(mark)) >= 0]
+        if found:
+            return place + min(found)
+        if len(window) < _WINDOW:
+            return -1
+        place += _WINDOW - _OVERLAP
+        stream.seek(place)
+    return -1
 
 
 def _date(text: str | None) -> datetime | None:
@@ -63,9 +113,10 @@ class WarcAcquirer:
     frozen = True
     metered = False
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, max_bytes: int = MAX_BODY_BYTES) -> None:
         """Index the file. Raises InvalidInputError when it is missing or holds no response."""
         self._path = path
+        self._max_bytes = max_bytes
         try:
             status = path.stat()
             self._entries = _index(path.absolute(), status.st_ino, status.st_size, status.st_mtime_ns)
@@ -138,19 +189,59 @@ class WarcAcquirer:
         return None
 
     def _read(self, entry: _Entry) -> tuple[int, dict[str, str], bytes]:
-        """Status, headers and decoded body of one record. Raises FetchError when the file changed underneath."""
+        """Status, headers and decoded body of one record, which is what was written as one: neither cut nor longer.
+
+        Raises FetchError: BAD_RESPONSE for another record, and when the file changed underneath, TOO_LARGE.
+        """
         broken = FetchError(Reason.BAD_RESPONSE, f"{self._path} changed or broke off since it was opened")
         try:
             with self._path.open("rb") as stream:
+                stream.seek(entry.offset)
+                self._check(stream, entry)
                 stream.seek(entry.offset)
                 records = ArchiveIterator(stream, record_types=WarcRecordType.response, auto_decode="all")
                 record = next(iter(records), None)  # a StopIteration would never leave the worker thread
                 if record is None or record.http_headers is None:
                     raise broken
                 headers = {name.lower(): value for name, value in record.http_headers}
-                return int(record.http_headers.status_code or 0), headers, record.reader.read()
+                body = record.reader.read(self._max_bytes + 1)
+                if len(body) > self._max_bytes:
+                    raise self._too_large(entry)
+                return whole_number(record.http_headers.status_code, 100, 999) or 0, headers, body
         except OSError as error:
             raise broken from error
+
+    def _check(self, stream: BinaryIO, entry: _Entry) -> None:
+        """Raise FetchError for a record that is too large, ends early, or runs into the next one."""
+        record = next(iter(ArchiveIterator(stream, record_types=WarcRecordType.response, parse_http=False)), None)
+        if record is None:
+            return
+        stated = whole_number(record.headers.get("Content-Length") or "", 0, 2**62)
+        if stated is None or stated > self._max_bytes + _MAX_HEAD_BYTES:
+            raise self._too_large(entry)
+        block = record.reader.read(stated + 1)
+        if len(block) != stated:
+            raise self._refused(entry, f"ends early: {len(block)} of {stated} bytes are there")
+        head, _, body = block.partition(b"\r\n\r\n")
+        length, is_coded = None, False
+        for line in head.split(b"\r\n")[1:]:
+            name, _, value = line.partition(b":")
+            is_coded = is_coded or name.strip().lower() in (b"transfer-encoding", b"content-encoding")
+            if name.strip().lower() == b"content-length":
+                length = whole_number(value.decode("latin-1"), 0, 2**62)
+        known = _digest(record.headers.get("WARC-Block-Digest"))
+        if known is not None:
+            if known[1] != base64.b32encode(hashlib.new(known[0], block).digest()).decode():
+                raise self._refused(entry, "is not what its digest says")
+        elif length is not None and not is_coded and length != len(body):
+            raise self._refused(entry, f"holds {len(body)} bytes of a body of {length}")
+
+    def _refused(self, entry: _Entry, problem: str) -> FetchError:
+        return FetchError(Reason.BAD_RESPONSE, f"response {entry.number} of {self._path} {problem}")
+
+    def _too_large(self, entry: _Entry) -> FetchError:
+        problem = f"response {entry.number} of {self._path} has more than {self._max_bytes} bytes"
+        return FetchError(Reason.TOO_LARGE, problem)
 
     def _answer(
         self,
@@ -182,6 +273,13 @@ class WarcAcquirer:
         if not unchanged and page.media_type not in _PAGE_TYPES:
             raise FetchError(Reason.UNSUPPORTED_TYPE, f"{final} is {page.media_type or 'of unknown type'}, not HTML")
         return page
+
+
+def _digest(text: str | None) -> tuple[str, str] | None:
+    """Algorithm and Base32 of a digest; None for one that is missing or written in another way."""
+    name, _, value = (text or "").strip().partition(":")
+    is_known = name.lower() == "sha1" and len(value) == _BASE32_OF_SHA1
+    return ("sha1", value.upper()) if is_known else None
 
 
 def _refused(status: int, url: str) -> FetchError:
