@@ -27,7 +27,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import FetchError, Reason, StoreError, WebragError
 from webrag_core.http_server import HEALTH
 from webrag_core.mcp_server.http import http_app
-from webrag_core.web import running, signing_in
+from webrag_core.web import asking, running, signing_in
 from webrag_core.web.api.app import BASE, OPERATIONS, api_app
 from webrag_core.web.app import MCP, STATIC, web_app
 from webrag_core.web.turns import TakeTurns
@@ -267,8 +267,8 @@ def test_pages_that_wait_too_long_or_are_too_many(reply: Draft202012Validator) -
         async def closed() -> Services:
             raise StoreError("the server is not open")
 
-        turns = Middleware(TakeTurns, seconds=seconds, open_paths=())
-        app = Starlette(routes=[Route("/slow", never)], middleware=[turns])
+        turns = Middleware(TakeTurns, seconds=seconds, open_paths=(), streams=asking.EVENTS)
+        app = Starlette(routes=[Route("/slow", never), Route("/slow/events", never)], middleware=[turns])
         app.state.services, app.state.sessions = closed, None
         return app
 
@@ -278,13 +278,18 @@ def test_pages_that_wait_too_long_or_are_too_many(reply: Draft202012Validator) -
         assert (page.status_code, "not done within" in page.text.lower()) == (504, True)
         assert "<h1>" in page.text
 
-    async def crowded(client: httpx2.AsyncClient) -> None:
-        waiting = [asyncio.create_task(client.get("/slow")) for _ in range(65)]
+    async def crowded(client: httpx2.AsyncClient, method: str = "GET", path: str = "/slow") -> None:
+        waiting = [asyncio.create_task(client.request(method, path)) for _ in range(65)]
         done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        check(reply, done.pop().result(), 503, "busy")
+        if method == "GET":
+            check(reply, done.pop().result(), 503, "busy")
+        else:
+            assert done.pop().result().status_code == 503
         for task in waiting:
             task.cancel()
         await asyncio.wait(waiting)
 
     on(slow_app(0.01), late)
     on(slow_app(3_600.0), crowded)
+    on(slow_app(3_600.0), lambda client: crowded(client, "HEAD"))
+    on(slow_app(3_600.0), lambda client: crowded(client, path="/slow/events"))

@@ -83,7 +83,9 @@ def web_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits
         ],
         middleware=[
             Middleware(LimitBody),
-            Middleware(TakeTurns, seconds=settings.mcp_tool_timeout, open_paths=(f"{STATIC}/", LOGIN)),
+            Middleware(
+                TakeTurns, seconds=settings.mcp_tool_timeout, open_paths=(f"{STATIC}/", LOGIN), streams=asking.EVENTS
+            ),
         ],
         exception_handlers={
             HTTPException: _unserved,

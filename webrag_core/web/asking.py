@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, cast
@@ -36,6 +37,8 @@ from webrag_core.web.rendering import fragment, page
 from webrag_core.web.running import RunningAnswer, RunningAnswers
 
 _RECENT = 5
+EVENTS = re.compile(r"/running/[^/]+/events")
+"""Paths of streams of events, which stay open."""
 
 
 @dataclass(frozen=True, slots=True)

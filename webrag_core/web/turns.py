@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import AsyncExitStack
 
 from starlette.requests import Request
@@ -16,20 +17,21 @@ _MOST = 64  # at work and waiting
 
 
 class TakeTurns:
-    """ASGI middleware of the pages: what is asked for by GET takes turns with the searches of `/mcp` and `/api`, and
-    has `seconds` (504). When too many wait, further ones are refused (503). Streams of events pass, and what begins
-    with one of `open_paths`.
+    """ASGI middleware of the pages: what reads (GET, and HEAD, which costs the same) takes turns with the searches of
+    `/mcp` and `/api`, and has `seconds` (504). When too many wait, further ones are refused (503). What `streams`
+    matches passes, since it stays open and reads no more than its own events, and what begins with one of `open_paths`.
     """
 
-    def __init__(self, app: ASGIApp, seconds: float, open_paths: tuple[str, ...]) -> None:
+    def __init__(self, app: ASGIApp, seconds: float, open_paths: tuple[str, ...], streams: re.Pattern[str]) -> None:
         self._app = app
         self._seconds = seconds
         self._open_paths = open_paths
+        self._streams = streams
         self._readers = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle an ASGI event."""
-        if scope["type"] != "http" or scope["method"] != "GET" or self._is_open(scope["path"]):
+        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD") or self._is_open(scope["path"]):
             await self._app(scope, receive, send)
         elif self._readers >= _MOST:
             refusal = Refusal(503, "busy", "too many requests are waiting")
@@ -42,7 +44,7 @@ class TakeTurns:
                 self._readers -= 1
 
     def _is_open(self, path: str) -> bool:
-        return path.endswith("/events") or path.startswith(self._open_paths)
+        return self._streams.fullmatch(path) is not None or path.startswith(self._open_paths)
 
     async def _in_turn(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_started = False
