@@ -35,6 +35,7 @@ class Reason(StrEnum):
     HELD_BACK = "held_back"
     PAGE_LIMIT = "page_limit"
     PARSE_FAILURE = "parse_failure"
+    INTERNAL_ERROR = "internal_error"
     FORGOTTEN = "forgotten"
 
     @property
@@ -70,6 +71,7 @@ _REASON_WORDS = {
     Reason.HELD_BACK: "a new text that is held back",
     Reason.PAGE_LIMIT: "beyond the page limit",
     Reason.PARSE_FAILURE: "could not be converted",
+    Reason.INTERNAL_ERROR: "an error of this program, which its log has",
     Reason.FORGOTTEN: "forgotten on request",
 }
 

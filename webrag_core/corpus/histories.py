@@ -24,6 +24,7 @@ from webrag_core.corpus import documents
 from webrag_core.corpus.documents import FetchRecord, StoredDocument
 from webrag_core.corpus.periods import Sighting, basis_of, record_sighting
 from webrag_core.corpus.stated_dates import Statement, ValidityBasis
+from webrag_core.corpus.unforeseen import contained
 from webrag_core.corpus.validity import write_stated, write_statements
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.store.database import Database
@@ -85,7 +86,8 @@ class HistoryIngestor:
         if stored is not None and known and stored.latest_version is not None:
             return await self._unchanged(file, stored)
         try:
-            texts = await self._texts(file)
+            with contained(file.url):
+                texts = await self._texts(file)
         except FetchError as error:
             await self._failed(file, error)
             raise

@@ -34,6 +34,7 @@ from webrag_core.corpus.recent_failures import recent_failure
 from webrag_core.corpus.replacement import redirected_to_front_page
 from webrag_core.corpus.sources import Source
 from webrag_core.corpus.stated_metadata import top_nodes
+from webrag_core.corpus.unforeseen import contained
 from webrag_core.corpus.validity import write_stated
 from webrag_core.errors import FetchError, Reason
 from webrag_core.plugins import ACQUIRERS
@@ -88,7 +89,7 @@ def make_acquirer(settings: Settings, choice: str | None = None, *, database: Da
     InvalidInputError, PluginError.
     """
     if settings.webrag_warc is not None:
-        return WarcAcquirer(settings.webrag_warc)
+        return WarcAcquirer(settings.webrag_warc, max_bytes=settings.webrag_max_body_bytes)
     fetching = make_fetching(settings, database)
     choice = choice or settings.webrag_acquirer
     if choice is None:
@@ -195,13 +196,14 @@ class Ingestor:
             if waiting is not None and waiting.answer is not None:
                 page, converted = waiting.answer
             else:
-                with span("fetch", acquirer=self.acquirer.name):
+                with span("fetch", acquirer=self.acquirer.name), contained(url):
                     page = replace(await self._fetch(url, stored), all_text=wants_all_text)
                 page_url(page.final_url)
                 converted = None if page.not_modified else await convert_in_worker(page)
             if converted is not None:
-                page = _under_preferred_url(page, converted)
-                await self._protect_version(url, stored, page, converted, started, brake)
+                with contained(url):
+                    page = _under_preferred_url(page, converted)
+                    await self._protect_version(url, stored, page, converted, started, brake)
         except HeldBackError as error:
             if error.held is not None:
                 await self._failed(url, error, started, run_id, stored)
@@ -209,6 +211,25 @@ class Ingestor:
         except FetchError as error:
             await self._failed(url, error, started, run_id)
             raise
+        try:
+            with contained(url):
+                return await self._kept(url, stored, page, converted, started, run_id, all_text)
+        except FetchError as error:
+            if error.reason is Reason.INTERNAL_ERROR:
+                await self._failed(url, error, started, run_id)
+            raise
+
+    async def _kept(
+        self,
+        url: str,
+        stored: StoredDocument | None,
+        page: AcquiredPage,
+        converted: ConvertedPage | None,
+        started: datetime,
+        run_id: str | None,
+        all_text: bool | None,
+    ) -> IngestOutcome:
+        """Store what was fetched. Raises FetchError(FORGOTTEN), StoreError."""
         if converted is None:
             return await self._unchanged(url, stored, page, started, run_id)
         async with self._database.transaction() as connection:
@@ -439,7 +460,8 @@ async def gather_bounded(
 ) -> None:
     """Run `work` for each URL, for `pages` at a time; pass each result to `done` in order of completion.
 
-    A FetchError is a result. Any other exception cancels the remaining work and is raised.
+    A FetchError is a result, and so is what nobody foresaw (INTERNAL_ERROR). Another error of this package cancels the
+    remaining work and is raised.
     """
     queue = deque(urls)
 
@@ -447,7 +469,8 @@ async def gather_bounded(
         while queue:
             url = queue.popleft()
             try:
-                result: Result | FetchError = await work(url)
+                with contained(str(url)):
+                    result: Result | FetchError = await work(url)
             except FetchError as error:
                 result = error
             done(url, result)

@@ -25,6 +25,7 @@ from webrag_core.corpus.ingestor import (
 )
 from webrag_core.corpus.refresh import SourceRefresh
 from webrag_core.corpus.sources import Source
+from webrag_core.corpus.unforeseen import contained
 from webrag_core.errors import EmbeddingError, FetchError, Reason
 from webrag_core.indexing.indexer import Indexer
 from webrag_core.providers.embedder import Embedder, make_embedder
@@ -139,7 +140,8 @@ class Corpus:
             raise
 
     async def _index(self, page: IngestOutcome, *, patient: bool = False) -> AddedDocument:
-        indexed = await self.indexer.index(page.version_id, patient=patient)
+        with contained(page.url):
+            indexed = await self.indexer.index(page.version_id, patient=patient)
         return AddedDocument(page.url, page.document_id, page.version_id, page.outcome, indexed.embedded, page.warnings)
 
     async def add_history(self, histories: HistoryIngestor, file: FileHistory) -> HistoryOutcome:

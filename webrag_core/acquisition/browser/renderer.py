@@ -19,6 +19,7 @@ from webrag_core.acquisition.browser import chromium
 from webrag_core.acquisition.browser.requests import Fetch, PageRequests
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, Reason
+from webrag_core.foreign_values import whole_number
 
 START_SECONDS = 30.0
 _LOOK_SECONDS = 0.25
@@ -133,7 +134,7 @@ class Renderer:
                 raise FetchError(Reason.TOO_LARGE, "the page needs too much memory in the browser")
             try:
                 async with asyncio.timeout(_READ_SECONDS):
-                    now = int(await tab.evaluate(_SIZE)) if requests.opened else -1
+                    now = _size(await tab.evaluate(_SIZE)) if requests.opened else -1
                     if now > self._max_bytes:
                         raise FetchError(Reason.TOO_LARGE, f"the page has more than {self._max_bytes} bytes")
                     if now != size or (requests.opened and not html):
@@ -149,6 +150,17 @@ class Renderer:
             quiet = quiet + 1 if now >= 0 and now == size and requests.under_way == 0 else 0
             size = now
         return html, []
+
+
+def _size(value: object) -> int:
+    """The number of characters that the page's own world states, which its scripts can make anything.
+
+    Raises FetchError(BAD_RESPONSE) for what is no number of characters.
+    """
+    size = whole_number(value, -1, 2**53)
+    if size is None or isinstance(value, str):
+        raise FetchError(Reason.BAD_RESPONSE, "the page's scripts give its length as something that is none")
+    return size
 
 
 async def _quietly(work: Awaitable[object]) -> None:

@@ -22,7 +22,7 @@ MENTIONS_PER_SECTION = 40
 
 _INLINE = re.compile(
     r"(?<!!)\[(?P<text>(?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\]){0,1000}+)\]\((?P<url>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*+)\)"
-    r"|(?P<ticks>`+)(?P<code>[^`\n]{1,200})(?P=ticks)(?!`)"
+    r"|(?<!`)(?P<ticks>`+)(?P<code>[^`\n]{1,200})(?P=ticks)(?!`)"
 )
 _CODE_ALONE = re.compile(r"[*_]*(`+)(?P<code>[^`\n]{1,200})\1[*_]*")
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
