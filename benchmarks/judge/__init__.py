@@ -1,0 +1,1 @@
+"""How well a chat model judges evidence, with an endpoint whose answers come from outside."""

@@ -1,0 +1,119 @@
+"""How well a judge tells evidence that answers from evidence that does not, beside the loop's own probability.
+
+    python -m evals.answers.evidence --split reporting --out runs/evidence-reporting.jsonl
+    python -m benchmarks.judge.walks runs/evidence-reporting.jsonl --desk FOLDER [--only-recorded]
+
+Each line of evidence is judged by the chat model of the settings, or by the answers of a desk, which is started here
+(`benchmarks.judge.desk`). Label: the evidence holds a gold quote of every need. Questions without a verdict are counted
+and left out. With --only-recorded nobody is waited for: a first run writes the requests, the next reads the answers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.judge.desk import Desk, server
+from evals.answers.evidence import RecordedEvidence, load_evidence
+from evals.reliability import auc, expected_calibration_error
+from evals.walks.scoring import squash
+from evals.walks.twins import is_twin
+from webrag_core.answering.composition import compose
+from webrag_core.answering.judgement import best_chunks, probability_of
+from webrag_core.config import Settings, load_settings
+from webrag_core.errors import ChatError
+from webrag_core.judging.chat_judge import ChatJudge
+from webrag_core.orchestration.models import COMPLETE_AT
+from webrag_core.routing.question import Question
+
+_AT_ONCE = 64  # requests that wait at the desk
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A question: its kind, whether its evidence holds the gold, the loop's probability, and the judge's."""
+
+    kind: str
+    holds: bool
+    local: float
+    judge: float
+
+
+def holds_gold(item: RecordedEvidence) -> bool:
+    """Whether the evidence holds a quote of every need; never so for an unanswerable question."""
+    texts = [squash(one.chunk.text) for one in item.gathered.ranked]
+    needs = item.golden.gold_quotes
+    return bool(needs) and all(any(squash(quote) in text for quote in quotes for text in texts) for quotes in needs)
+
+
+async def row_of(item: RecordedEvidence, judge: ChatJudge, settings: Settings, turns: asyncio.Semaphore) -> Row | None:
+    """One question judged; None where the judge gives no verdict."""
+    async with turns:
+        composition = await compose(Question(item.golden.query), item.gathered, settings)
+        parts = item.gathered.parts if len(item.gathered.parts) > 1 else []
+        try:
+            verdict = await judge.judge(item.golden.query, parts, best_chunks(composition))
+        except ChatError:
+            return None
+    kind = "twin" if is_twin(item.golden.id) else item.golden.kind
+    return Row(kind, holds_gold(item), item.gathered.complete, probability_of(verdict))
+
+
+def figures(rows: Sequence[Row]) -> dict[str, object]:
+    """Ranking, calibration and claims of both judges."""
+    holds = np.array([row.holds for row in rows], dtype=np.float64)
+    answerable = np.array([row.kind not in ("unanswerable", "twin") for row in rows])
+    claimed = np.array([row.local for row in rows]) >= COMPLETE_AT
+    found: dict[str, object] = {"questions": len(rows), "answerable": int(answerable.sum()), "hold": int(holds.sum())}
+    for name in ("local", "judge"):
+        values = np.array([getattr(row, name) for row in rows])
+        claims = values >= COMPLETE_AT
+        found[name] = {
+            "AUC": round(auc(values, holds), 3),
+            "AUC among what the numbers claim": round(auc(values[claimed], holds[claimed]), 3),
+            "ECE": round(expected_calibration_error(values, holds), 3),
+            "claimed and held": round(float((claims & (holds > 0))[answerable].mean()), 3),
+            "false claims": round(float((claims & (holds == 0))[answerable].mean()), 3),
+            "unanswerable claimed": f"{int(claims[~answerable].sum())} of {int((~answerable).sum())}",
+        }
+    return found
+
+
+async def run(evidence: Path, settings: Settings) -> list[Row | None]:
+    """Judge every line."""
+    judge, turns = ChatJudge(settings), asyncio.Semaphore(_AT_ONCE)
+    return list(await asyncio.gather(*(row_of(item, judge, settings, turns) for item in load_evidence(evidence))))
+
+
+def main() -> None:
+    """Command line entry."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("evidence", type=Path)
+    parser.add_argument("--desk", type=Path, help="folder of a desk; unset = the chat model of the settings")
+    parser.add_argument("--only-recorded", action="store_true", help="wait for nobody")
+    arguments = parser.parse_args()
+    settings = load_settings()
+    if arguments.desk is None:
+        rows = asyncio.run(run(arguments.evidence, settings))
+    else:
+        wait = 0.0 if arguments.only_recorded else 3_600.0
+        with server(Desk(arguments.desk, wait), 0) as desk:
+            threading.Thread(target=desk.serve_forever, daemon=True).start()
+            url = f"http://127.0.0.1:{desk.server_port}/v1"
+            changes = {"orchestration_llm_base_url": url, "orchestration_llm_timeout": wait + 600, "judge": "llm"}
+            rows = asyncio.run(run(arguments.evidence, settings.model_copy(update=changes)))
+            desk.shutdown()
+    judged_rows = [row for row in rows if row is not None]
+    found = figures(judged_rows) if judged_rows else {}
+    print(json.dumps({"without a verdict": len(rows) - len(judged_rows), **found}, indent=2))
+
+
+if __name__ == "__main__":
+    main()
