@@ -27,7 +27,8 @@ def refresh_on_change() -> Condition:
 def rebuild_on_change() -> Condition:
     """For assets downstream of `documents`: true when an input changed or will change in this tick, or the code did.
 
-    Any update resets it: by schedule, by hand or by an answer run. Failures are retried once an hour.
+    Any update resets it: by schedule, by hand or by an answer run. Failures are retried once an hour. False while an
+    input was never made: a source that gave no page has nothing to build.
     """
     handled = A.newly_requested() | A.newly_updated()
     upstream = A.any_deps_match(A.data_version_changed()).since(handled)
@@ -35,4 +36,5 @@ def rebuild_on_change() -> Condition:
     made_otherwise = (A.code_version_changed() & ~A.missing()).since(handled)
     once_more = (A.execution_failed() & A.cron_tick_passed("0 * * * *")).since(handled)
     stale = upstream | together | made_otherwise | once_more
-    return (stale & ~A.in_progress() & ~A.any_deps_in_progress()).with_label("rebuild_on_change")
+    nothing_to_build_on = A.any_deps_match(A.missing() & ~A.will_be_requested())
+    return (stale & ~nothing_to_build_on & ~A.in_progress() & ~A.any_deps_in_progress()).with_label("rebuild_on_change")
