@@ -7,6 +7,7 @@ import dagster as dg
 
 from webrag_dagster.corpus.layers import DOCUMENTS
 from webrag_dagster.corpus.runs import failed_partitions
+from webrag_dagster.defs.prose_checks import PROSE_CHECKS
 from webrag_dagster.metadata import Metadata, table
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
@@ -132,9 +133,10 @@ def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) 
 
 take_inventory = dg.define_asset_job(
     "inventory",
-    selection=dg.AssetSelection.assets("corpus_inventory"),
+    # the checks of answers belong to no asset that is made here: nothing else runs them
+    selection=dg.AssetSelection.assets("corpus_inventory") | dg.AssetSelection.checks(*PROSE_CHECKS),
     executor_def=dg.in_process_executor,
-    description="Totals per source, failed partitions, overdue sources.",
+    description="Totals per source, failed partitions, overdue sources, and the checks of answers in prose.",
 )
 
 inventory_schedule = dg.ScheduleDefinition(

@@ -120,3 +120,7 @@ def breakers_closed(corpus: CorpusResource) -> dg.AssetCheckResult:
         )
 
     return run(work())
+
+
+PROSE_CHECKS = (sentences_proved, plans_run_whole, breakers_closed)
+"""All checks of answers in prose."""
