@@ -48,11 +48,13 @@ def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource
     # an operator who paused a source may have deleted its partition: it stays so until the source is resumed
     layers.register_partitions(context.instance, (key for key in keys if split_key(key)[0] not in paused))
     existing = {source.key for source in sources}
+    hosts = {source.host for source in sources}
     for key in set(context.instance.get_dynamic_partitions("source")).difference(
         keys_of((source.key, source.shards) for source in sources)
     ):
-        # the source has another number of parts now, or the section is no source any more
-        if split_key(key)[0] in existing or "/" in key:
+        # the source has another number of parts now, or the section is no source any more; other names are not ours
+        name = split_key(key)[0]
+        if name in existing or ("/" in name and name.partition("/")[0] in hosts):
             context.instance.delete_dynamic_partition("source", key)
     for what, which in (("added", applied.added), ("changed", applied.changed), ("dropped", applied.dropped)):
         if which:
