@@ -191,7 +191,10 @@ def test_while_a_question_is_being_answered_everything_waits(
     assert len(jobs) > 1
     tea_site(tmp_path)
     for job in jobs:
-        answering = instance.create_run_for_job(job, tags=job.run_tags)  # as every launcher does
+        waiting = instance.create_run_for_job(job, tags=job.run_tags)  # as every launcher does
+        assert not activity(instance).answering, "it waits in the queue"
+        instance.report_run_canceled(waiting)
+        answering = instance.create_run_for_job(job, tags=job.run_tags, status=dg.DagsterRunStatus.STARTED)
         assert activity(instance).answering, job.name
         assert sensor.tick() == ([], []), job.name
         instance.report_run_canceled(answering)

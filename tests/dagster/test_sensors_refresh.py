@@ -193,3 +193,27 @@ def test_every_shard_of_a_large_source_is_due_by_itself(tick: Tick, database: st
     assert keys(tick()) == ["large.example~00of03", "large.example~02of03"]
     refreshed(database, "large.example", timedelta(hours=1), run_id="by the command line", shard=WHOLE)
     assert tick() == []
+
+
+def test_runs_of_others_never_stop_refreshes(
+    tick: Tick,
+    database: str,
+    instance: dg.DagsterInstance,
+    definitions: dg.Definitions,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A backfill of other assets, another team's queue, an answer that waits: none of them asks a site."""
+    monkeypatch.setattr("webrag_dagster.defs.refresh.MOST_RUNS", 2)
+    attach(database, "tea.example", "coffee.example", "water.example")
+    index = definitions.resolve_job_def("index")
+    for key in ("tea.example", "coffee.example", "water.example"):
+        instance.create_run_for_job(index, tags={"dagster/partition": key})
+    for _ in range(3):
+        instance.create_run_for_job(definitions.resolve_job_def("answer"))
+    first = tick()
+    assert len(first) == 2
+    refresh = definitions.resolve_job_def("refresh")
+    instance.create_run_for_job(refresh, tags={**first[0].tags, "dagster/partition": str(first[0].partition_key)})
+    second = tick()
+    assert len(second) == 1
+    assert first[0].partition_key not in keys(second)

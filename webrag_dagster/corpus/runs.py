@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from webrag_dagster.corpus.layers import SOURCES, UPSTREAM
+from webrag_dagster.corpus.layers import DOCUMENTS, SOURCES, UPSTREAM
 
 _UNFINISHED = [
     dg.DagsterRunStatus.QUEUED,
@@ -15,7 +15,13 @@ _UNFINISHED = [
     dg.DagsterRunStatus.STARTED,
     dg.DagsterRunStatus.CANCELING,
 ]
+_AT_WORK = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]
 _MOST = 2_000
+
+REFRESH = "refresh"
+"""Name of the job that asks a site."""
+ASKED_BY = "webrag/asked_by"
+"""Run tag: the sensor that requested it."""
 
 MOST_RETRIES = 3
 """Attempts of a refresh after the first one, within its run."""
@@ -25,18 +31,32 @@ ANSWERS = {"webrag/kind": "answer"}
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """Partitions with an unfinished run, whether an answer run is unfinished, and the number of unfinished runs."""
+    """Partitions with an unfinished run, and whether an answer run works: it has no partition, as it may touch any."""
 
     partitions: frozenset[str]
     answering: bool
-    runs: int
 
 
 def activity(instance: dg.DagsterInstance) -> Activity:
-    """Query the unfinished runs. An answer run has no partition: it may touch any source."""
+    """Query the unfinished runs. An answer run that waits in the queue touches nothing yet."""
     runs = instance.get_runs(dg.RunsFilter(statuses=_UNFINISHED), limit=_MOST)
     keys = {run.tags["dagster/partition"] for run in runs if "dagster/partition" in run.tags}
-    return Activity(frozenset(keys), any(run.tags.items() >= ANSWERS.items() for run in runs), len(runs))
+    at_work = instance.get_runs(dg.RunsFilter(statuses=_AT_WORK, tags=ANSWERS), limit=1)
+    return Activity(frozenset(keys), bool(at_work))
+
+
+def asked_for(instance: dg.DagsterInstance, sensor: str) -> int:
+    """Unfinished runs that `sensor` requested, as its requests say. Runs of others do not count, however many wait."""
+    return len(instance.get_runs(dg.RunsFilter(statuses=_UNFINISHED, tags={ASKED_BY: sensor}), limit=_MOST))
+
+
+def is_refreshing(instance: dg.DagsterInstance, key: str) -> bool:
+    """Whether an unfinished run of this partition asks the site. One that only indexes does not stop a refresh."""
+    runs = instance.get_runs(dg.RunsFilter(statuses=_UNFINISHED, tags={"dagster/partition": key}), limit=_MOST)
+    return any(
+        run.job_name == REFRESH if run.asset_selection is None else dg.AssetKey(DOCUMENTS) in run.asset_selection
+        for run in runs
+    )
 
 
 def refresh_ids(run: dg.DagsterRun, attempt: int) -> list[str]:

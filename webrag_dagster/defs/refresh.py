@@ -3,13 +3,14 @@ automation conditions of the corpus ask for them."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from webrag_dagster.corpus import layers
 from webrag_dagster.corpus.layers import CHUNKS, DOCUMENTS, EMBEDDINGS, LINKS
-from webrag_dagster.corpus.runs import activity
+from webrag_dagster.corpus.runs import ASKED_BY, REFRESH, asked_for, is_refreshing
 from webrag_dagster.defs.citations import CITATIONS
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
 
 
 MOST_RUNS = 20
-"""Limit of unfinished runs. After a long downtime ticks catch up in slices, the longest due first."""
+"""Limit of unfinished runs that the sensor asked for. After a long downtime it catches up in slices, the longest due
+first. Other runs of the instance do not count."""
 
 refresh = dg.define_asset_job(
-    "refresh",
+    REFRESH,
     selection=dg.AssetSelection.assets(DOCUMENTS, LINKS, CHUNKS, EMBEDDINGS, CITATIONS),
     executor_def=dg.in_process_executor,
     description="Refresh one source and index its changed pages, with all checks. Pick the source as partition.",
@@ -59,7 +61,7 @@ corpus_automation = dg.AutomationConditionSensorDefinition(
     ),
 )
 def refresh_due(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> Iterator[dg.RunRequest | dg.SkipReason]:
-    """Request runs for due sources, up to `MOST_RUNS` unfinished runs."""
+    """Request runs for due sources, up to `MOST_RUNS` unfinished ones."""
     from webrag_core.corpus.refresh_store import due_sources
     from webrag_core.corpus.sources import shard_keys
     from webrag_core.store.database import Database
@@ -70,14 +72,14 @@ def refresh_due(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> 
         async with await Database.open(settings) as database, database.connection() as connection:
             return await due_sources(connection, timedelta(days=settings.webrag_revisit_days))
 
-    now = activity(context.instance)
+    unfinished = asked_for(context.instance, "refresh_due")
     waiting = [(shard_keys(due.key, due.shards)[due.shard], due) for due in run(work())]
-    free = [(key, due) for key, due in waiting if key not in now.partitions]
-    taken = free[: max(0, MOST_RUNS - now.runs)]
+    free = ((key, due) for key, due in waiting if not is_refreshing(context.instance, key))
+    taken = list(islice(free, max(0, MOST_RUNS - unfinished)))
     if not taken:
         yield dg.SkipReason(
-            f"{len(waiting)} sources are due; {len(waiting) - len(free)} of them have a run in progress,"
-            f" {now.runs} runs are unfinished (limit {MOST_RUNS})"
+            f"{len(waiting)} sources are due; they are being refreshed, or wait for the {unfinished} unfinished runs"
+            f" that this sensor asked for (limit {MOST_RUNS})"
         )
         return
     layers.register_partitions(context.instance, (key for key, _ in taken))
@@ -88,5 +90,5 @@ def refresh_due(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> 
             run_key=f"{key} due {due.due_at:%Y-%m-%dT%H:%M:%S} asked {today:%Y-%m-%d}",
             partition_key=key,
             run_config={"ops": {DOCUMENTS: {"config": {"pages": "due"}}}},
-            tags={"webrag/source": due.key} | ({"webrag/pool": due.pool} if due.pool else {}),
+            tags={"webrag/source": due.key, ASKED_BY: "refresh_due"} | ({"webrag/pool": due.pool} if due.pool else {}),
         )
