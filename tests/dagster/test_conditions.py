@@ -13,7 +13,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from tests.dagster.corpus_runs import LATER, SITE, tea_site
+from tests.dagster.corpus_runs import LATER, SITE, run_job, tea_site
 from tests.dagster.small_warc import write_site
 from webrag_core.errors import StoreError
 from webrag_core.indexing.graph import model as graph_model
@@ -180,6 +180,16 @@ def test_a_scheduled_refresh_that_finds_changes_does_their_work_itself(
     assert corpus.run(write_site(tmp_path / "later.warc.gz", LATER), meanwhile=lambda: None).success
     assert corpus.ticks_meanwhile == [{}]
     assert corpus.tick() == {}
+
+
+def test_a_source_that_gave_no_page_gets_nothing_below_its_documents(
+    corpus: Corpus, corpus_environment: str, tmp_path: Path
+) -> None:
+    site = write_site(tmp_path / "site.warc.gz", SITE)
+    done = run_job(corpus.definitions, corpus.instance, site, key="nowhere.example")
+    assert not done.success
+    for hours in range(1, 4):
+        assert corpus.tick(datetime.now(UTC) + timedelta(hours=hours)) == {}
 
 
 def test_what_failed_below_the_documents_is_tried_again_once_an_hour(
