@@ -6,18 +6,28 @@ source is paused is not among them: that is the operator's switch (`webrag sourc
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal, Self
 
 import dagster as dg
-from pydantic import Field, field_validator, model_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.corpus.sources import MAX_SHARDS, checked_prefix, section_key, section_prefix
 from webrag_core.corpus.version_paths import checked_pattern
 from webrag_core.errors import FetchError, InvalidInputError
+from webrag_dagster.broken_source import (
+    GROUP,
+    MISTAKE,
+    MISTAKES,
+    BrokenSource,
+    asset_key_of,
+    file_of,
+    forgiving,
+    mistake_of,
+)
 
-GROUP = "sources"
 DECLARATION = "webrag/declaration"
 """Metadata key of the declaration that the sensor writes into the corpus."""
 
@@ -127,11 +137,33 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
             "all_text": self.all_text,
         }
 
+    @classmethod
+    def get_model_cls(cls) -> type[BaseModel]:
+        """The model of a file; a mistake is for `load`."""
+        return forgiving(cls.model())
+
+    @classmethod
+    def load(cls, attributes: BaseModel | None, context: dg.ComponentLoadContext) -> Any:
+        """The source of a file, or a `BrokenSource`: one bad file must not take the whole location down."""
+        mistake = mistake_of(attributes)
+        if mistake is not None:
+            return BrokenSource(mistake)
+        try:
+            return super().load(attributes, context)
+        except MISTAKES as error:
+            return BrokenSource(error)
+
+    @classmethod
+    def from_attributes_dict(cls, *, attributes: dict[str, Any], context: dg.ComponentLoadContext | None = None) -> Any:
+        """A source of these attributes. Raises ValidationError."""
+        loaded = super().from_attributes_dict(attributes=attributes, context=context)
+        if isinstance(loaded, BrokenSource):
+            raise loaded.error
+        return loaded
+
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         """One external asset: the entry in the catalog. Touches nothing outside this process."""
-        # relative to the folder that holds the package, so that two machines say the same
-        declared_in = context.path.relative_to(context.defs_module_path.parents[1]).as_posix()
-        declaration = self.declaration(declared_in)
+        declaration = self.declaration(file_of(context))
         hours = declaration["refresh_hours"]
         metadata: Mapping[str, Any] = {
             "seed": dg.MetadataValue.url(self.seed),
@@ -143,8 +175,7 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
             DECLARATION: dg.MetadataValue.json(declaration if self.enabled else {}),
         }
         spec = dg.AssetSpec(
-            # the folder's name: two files for one section are the sensor's to refuse, not the whole location's
-            key=[GROUP, re.sub(r"\W+", "_", context.path.name)],
+            key=asset_key_of(context),
             group_name=GROUP,
             description=(
                 f"{self.description or f'Pages of {self.key}.'} Its materializations are its refreshes: sensor"
@@ -190,16 +221,27 @@ def declared_assets(repository: dg.RepositoryDefinition) -> dict[str, tuple[dg.A
     }
 
 
-def declarations_of(repository: dg.RepositoryDefinition) -> list[dict[str, Any]]:
-    """Declarations of the loaded YAML files, enabled ones only. Raises InvalidInputError, which names the files, when
-    two of them are about one section."""
-    declared_by_key: dict[str, dict[str, Any]] = {}
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What the loaded files say: declarations of enabled sources, and files with a mistake, with the reason."""
+
+    declarations: list[dict[str, Any]]
+    broken: dict[str, str]
+
+
+def declared_of(repository: dg.RepositoryDefinition) -> Declared:
+    """Read the loaded YAML files. Two files about one section are both broken: neither is taken."""
+    declared_by_key: dict[str, list[dict[str, Any]]] = {}
+    broken: dict[str, str] = {}
     for node in repository.asset_graph.asset_nodes:
-        value = node.metadata.get(DECLARATION)
-        if isinstance(value, dg.JsonMetadataValue) and value.data:
-            declared = dict(value.data)
-            twin = declared_by_key.setdefault(declared["key"], declared)
-            if twin is not declared:
-                files = " and ".join(sorted((twin["declared_in"], declared["declared_in"])))
-                raise InvalidInputError(f"{declared['key']} is declared twice, in {files}: a section is one source")
-    return list(declared_by_key.values())
+        value, mistake = node.metadata.get(DECLARATION), node.metadata.get(MISTAKE)
+        if isinstance(value, dg.JsonMetadataValue) and isinstance(value.data, dict) and value.data:
+            declared_by_key.setdefault(str(value.data["key"]), []).append(dict(value.data))
+        if isinstance(mistake, dg.JsonMetadataValue) and isinstance(mistake.data, dict):
+            broken[str(mistake.data["file"])] = str(mistake.data["reason"])
+    for key, twins in declared_by_key.items():
+        if len(twins) > 1:
+            files = sorted(twin["declared_in"] for twin in twins)
+            reason = f"{key} is declared twice, in {' and '.join(files)}: a section is one source"
+            broken |= dict.fromkeys(files, reason)
+    return Declared([one for one, *others in declared_by_key.values() if not others], broken)

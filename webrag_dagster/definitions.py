@@ -8,7 +8,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from webrag_dagster.components import GROUP
+from webrag_dagster.broken_source import GROUP
 from webrag_dagster.corpus.layers import WEB_PAGES
 from webrag_dagster.processes.code_identity import CODE, code_identity
 from webrag_dagster.resources import CorpusResource

@@ -8,19 +8,19 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from dagster.components.core.component_tree import ComponentTreeException
 from dagster.components.testing import create_defs_folder_sandbox
 from pydantic import ValidationError
 
 from tests.conftest import REPOSITORY
 from webrag_core.corpus.declared import Declaration
-from webrag_core.errors import InvalidInputError
-from webrag_dagster.components import CuratedSource, declarations_of, hours_of
+from webrag_dagster.components import CuratedSource, declared_of, hours_of
 
 
 def source(**attributes: Any) -> CuratedSource:
     """A source as its file has it."""
-    return CuratedSource.from_attributes_dict(attributes=attributes)
+    loaded = CuratedSource.from_attributes_dict(attributes=attributes)
+    assert isinstance(loaded, CuratedSource)
+    return loaded
 
 
 def test_a_seed_is_enough() -> None:
@@ -99,7 +99,7 @@ def test_the_shipped_example_is_in_the_catalog_and_is_never_fetched(definitions:
     assert node.group_name == "sources"
     assert "asyncio" in (node.description or "")
     assert "webrag/disabled" in node.tags
-    assert declarations_of(definitions.get_repository_def()) == []
+    assert declared_of(definitions.get_repository_def()).declarations == []
 
 
 YAML = "type: webrag_dagster.components.CuratedSource\nattributes:\n  seed: {seed}\n{more}"
@@ -127,7 +127,7 @@ def test_every_file_is_a_source_and_the_sensor_reads_them_from_the_definitions()
             "sources/coffee",
             "sources/off",
         }
-        declared = {row["key"]: Declaration(**row) for row in declarations_of(loaded.get_repository_def())}
+        declared = {row["key"]: Declaration(**row) for row in declared_of(loaded.get_repository_def()).declarations}
     assert set(declared) == {"tea.example/guide", "coffee.example"}
     assert declared["tea.example/guide"].refresh_hours == 168
     assert declared["tea.example/guide"].declared_in.endswith("defs/tea")
@@ -136,32 +136,44 @@ def test_every_file_is_a_source_and_the_sensor_reads_them_from_the_definitions()
 def test_two_files_for_two_sections_of_one_host_are_two_sources() -> None:
     one, two = (YAML.format(seed=f"https://tea.example/{path}/", more="") for path in ("green", "black"))
     with project(one=one, two=two) as loaded:
-        declared = {row["key"] for row in declarations_of(loaded.get_repository_def())}
+        declared = {row["key"] for row in declared_of(loaded.get_repository_def()).declarations}
     assert declared == {"tea.example/green", "tea.example/black"}
 
 
 def test_two_files_for_one_section_are_refused_by_name_and_everything_else_is_there() -> None:
     twice = YAML.format(seed="https://tea.example/", more="")
-    with project(one=twice, two=twice) as loaded:
-        repository = loaded.get_repository_def()
-        with pytest.raises(InvalidInputError, match=r"tea\.example is declared twice, in .*defs/one and .*defs/two"):
-            declarations_of(repository)
+    with project(one=twice, two=twice, three=YAML.format(seed="https://coffee.example/", more="")) as loaded:
+        declared = declared_of(loaded.get_repository_def())
+    assert [row["key"] for row in declared.declarations] == ["coffee.example"]
+    assert {file.rpartition("/")[2] for file in declared.broken} == {"one", "two"}
+    assert all("tea.example is declared twice, in " in reason for reason in declared.broken.values())
     off = YAML.format(seed="https://tea.example/", more="  enabled: false\n")
     with project(one=twice, two=off) as loaded:
-        assert len(declarations_of(loaded.get_repository_def())) == 1
+        assert len(declared_of(loaded.get_repository_def()).declarations) == 1
 
 
-def test_a_mistake_names_the_file_and_what_is_wrong() -> None:
-    wrong = YAML.format(seed="https://tea.example/", more="  refresh: sometimes\n")
-    with pytest.raises(ComponentTreeException) as raised, project(tea=wrong):
-        pass
-    assert "tea" in str(raised.value)
-    reasons = []
-    error: BaseException | None = raised.value
-    while error is not None:
-        reasons.append(str(error))
-        error = error.__cause__ or error.__context__
-    assert any("'sometimes' is no time span: say hourly, daily" in reason for reason in reasons)
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (YAML.format(seed="https://tea.example/", more="  refresh: sometimes\n"), "'sometimes' is no time span"),
+        (YAML.format(seed="tea", more=""), "not an absolute URL"),
+        (YAML.format(seed="https://tea.example/", more="  pages: many\n"), "to supplied value many"),
+        (YAML.format(seed="https://tea.example/", more="  cadence: daily\n"), "cadence: Extra inputs"),
+        ("type: webrag_dagster.components.CuratedSource\n", "seed: Field required"),
+        (YAML.format(seed='"{{ nowhere }}"', more=""), "nowhere"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*declares no source")
+def test_a_file_with_a_mistake_fails_alone_and_says_what_is_wrong(text: str, reason: str) -> None:
+    good = YAML.format(seed="https://coffee.example/", more="")
+    with project(tea=text, coffee=good) as loaded:
+        declared = declared_of(loaded.get_repository_def())
+        broken = loaded.resolve_asset_graph().get(dg.AssetKey(["sources", "tea"]))
+    assert [row["key"] for row in declared.declarations] == ["coffee.example"]
+    [(file, said)] = declared.broken.items()
+    assert file.endswith("defs/tea")
+    assert reason in said
+    assert reason in (broken.description or "")
 
 
 def test_the_example_says_everything_that_the_component_knows_but_owners() -> None:

@@ -14,10 +14,12 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.dagster.corpus_runs import KEY, materialized, run_job, tea_site
+from tests.provider_server import serving
 from webrag_core.cli.main import app
 from webrag_core.corpus.declared import Declaration, apply_declarations
 from webrag_core.corpus.sources import Source, list_sources, shard_keys
 from webrag_core.store.database import Database
+from webrag_dagster.broken_source import MISTAKE
 from webrag_dagster.components import CuratedSource
 from webrag_dagster.defs.declared_sources import declared_sources, source_refreshes
 from webrag_dagster.resources import CorpusResource
@@ -31,8 +33,14 @@ Tick = Callable[..., str]
 def tick(corpus_environment: str, instance: dg.DagsterInstance) -> Tick:
     """One tick of the sensor with these files loaded; returns what it says."""
 
-    def evaluate(*files: dict[str, Any]) -> str:
+    cursor: str | None = None
+
+    def evaluate(*files: dict[str, Any], broken: str | None = None) -> str:
+        nonlocal cursor
         specs = []
+        if broken is not None:
+            mistake = dg.MetadataValue.json({"file": broken, "reason": "seed: Field required"})
+            specs.append(dg.AssetSpec(["sources", "broken"], metadata={MISTAKE: mistake}))
         for attributes in files:
             source = CuratedSource.from_attributes_dict(attributes=attributes)
             name = source.key.replace(".", "_").replace("/", "_")
@@ -42,10 +50,12 @@ def tick(corpus_environment: str, instance: dg.DagsterInstance) -> Tick:
                     metadata={"webrag/declaration": dg.MetadataValue.json(source.declaration(f"defs/{name}"))},
                 )
             )
-        with dg.build_sensor_context(instance=instance, definitions=dg.Definitions(assets=specs)) as context:
+        definitions = dg.Definitions(assets=specs)
+        with dg.build_sensor_context(instance=instance, definitions=definitions, cursor=cursor) as context:
             result = declared_sources(context, corpus=CorpusResource())
-        assert isinstance(result, dg.SkipReason)
-        return str(result.skip_message)
+        assert isinstance(result, dg.SensorResult)
+        cursor = result.cursor
+        return str(result.skip_reason and result.skip_reason.skip_message)
 
     return evaluate
 
@@ -98,6 +108,34 @@ def test_a_changed_file_changes_the_source_and_a_deleted_one_detaches_it_with_it
     assert (found.declared_in, found.page_limit, found.refresh_hours) == (None, None, None)
     with psycopg.connect(corpus_environment) as connection:
         assert connection.execute("SELECT count(*) FROM documents WHERE status = 'ready'").fetchone() == (3,)
+
+
+def test_a_source_whose_file_has_a_mistake_stays_as_it_was_and_is_told_once(
+    tick: Tick, instance: dg.DagsterInstance, corpus_environment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tick(TEA)
+    before = stored(corpus_environment)[GUIDE]
+    coffee = {"seed": "https://coffee.example/"}
+    with serving({}) as server:
+        monkeypatch.setenv("ALERT_WEBHOOK", server.url)
+        for _ in range(2):
+            said = tick(coffee, broken="defs/tea_example_guide")
+            assert "defs/tea_example_guide has a mistake: seed: Field required" in said
+            assert stored(corpus_environment)[GUIDE] == before
+            assert stored(corpus_environment)["coffee.example"].page_limit == 500
+        tick(TEA, coffee)
+        tick(TEA, coffee)
+    assert [(call.body["kind"], call.body["text"].split("\n")[1]) for call in server.calls] == [
+        ("source_broken", "defs/tea_example_guide"),
+        ("recovered", "defs/tea_example_guide"),
+    ]
+    assert set(instance.get_dynamic_partitions("source")) == {"coffee.example", GUIDE}
+
+
+def test_a_partition_of_somebody_else_is_not_deleted(tick: Tick, instance: dg.DagsterInstance) -> None:
+    instance.add_dynamic_partitions("source", ["bucket/2026-11-26", "2026-11-26", f"{KEY}/old"])
+    tick(TEA)
+    assert set(instance.get_dynamic_partitions("source")) == {"bucket/2026-11-26", "2026-11-26", GUIDE}
 
 
 def test_the_operators_pause_outlives_every_change_of_the_file(tick: Tick, corpus_environment: str) -> None:

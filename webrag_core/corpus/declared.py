@@ -6,7 +6,7 @@ The pages of a source whose file is gone stay, with the source around its sectio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import astuple, dataclass
 
 from psycopg import AsyncConnection, sql
@@ -62,14 +62,19 @@ _WRITE = sql.SQL(
 ).format(sources.KEEP_MAP)
 
 
-async def apply_declarations(connection: AsyncConnection, declarations: Sequence[Declaration]) -> Applied:
-    """Synchronise the table with the declarations. Call inside a transaction; writes only differences."""
+async def apply_declarations(
+    connection: AsyncConnection, declarations: Sequence[Declaration], unread: Collection[str] = ()
+) -> Applied:
+    """Synchronise the table with the declarations. Call inside a transaction; writes only differences.
+
+    Sources of `unread` files, which are there and say nothing that can be read, stay as they are.
+    """
     async with connection.cursor(row_factory=class_row(Declaration)) as cursor:
         await cursor.execute(_READ)
         before = {row.key: row for row in await cursor.fetchall()}
     declared = {declaration.key: declaration for declaration in declarations}
     changed = sorted(key for key, declaration in declared.items() if before.get(key) != declaration)
-    dropped = sorted(before.keys() - declared)
+    dropped = sorted(key for key in before.keys() - declared if before[key].declared_in not in unread)
     for host in sorted({key.partition("/")[0] for key in (*changed, *dropped)}):
         await sources.lock_host(connection, host)
     for key in dropped:

@@ -54,7 +54,7 @@ def alert_on_staleness(context: dg.SensorEvaluationContext, corpus: CorpusResour
     keys = [node.key for node in context.repository_def.asset_graph.asset_nodes if node.freshness_policy is not None]
     states = context.instance.get_freshness_state_records(keys)
     stale = sorted(key.to_user_string() for key, record in states.items() if record.freshness_state.value == _STALE)
-    told = _read_cursor(context.cursor)
+    told = read_names(context.cursor)
     new = [name for name in stale if name not in told]
     fresh = sorted(told.difference(stale) & {key.to_user_string() for key in keys})
     for kind, which, what in (("not_fresh", new, "not refreshed in time"), ("recovered", fresh, "refreshed again")):
@@ -93,7 +93,8 @@ def _job(failed: dg.DagsterRun) -> str:
     return ", ".join(sorted(key.to_user_string() for key in failed.asset_selection)[:5])
 
 
-def _read_cursor(cursor: str | None) -> frozenset[str]:
+def read_names(cursor: str | None) -> frozenset[str]:
+    """Names that a cursor holds; none in one that cannot be read."""
     try:
         return frozenset(map(str, json.loads(cursor or "[]")))
     except (ValueError, TypeError):

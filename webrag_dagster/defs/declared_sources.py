@@ -2,13 +2,15 @@
 reports the refreshes as materializations of their assets."""
 
 import json
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from webrag_dagster.components import declarations_of, declared_assets
+from webrag_dagster.components import declared_assets, declared_of
 from webrag_dagster.corpus import layers
+from webrag_dagster.defs.alerts import read_names, tell
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
@@ -24,22 +26,24 @@ _STAMP = "%Y-%m-%d %H:%M UTC"
     default_status=dg.DefaultSensorStatus.RUNNING,
     description=(
         "Applies the declarations of the YAML files to the corpus' sources. A paused source stays paused; a source"
-        " whose file was removed keeps its pages and is detached."
+        " whose file was removed keeps its pages and is detached; one whose file has a mistake stays as it was, and an"
+        " alert names the file."
     ),
 )
-def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SkipReason:
-    """Compare on every tick, since the database may have been replaced."""
+def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SensorResult:
+    """Compare on every tick, since the database may have been replaced. The cursor holds the broken files."""
     from webrag_core.corpus.declared import Applied, Declaration, apply_declarations
     from webrag_core.corpus.sources import Source, keys_of, list_sources, split_key
     from webrag_core.store.database import Database
 
     if context.repository_def is None:
         raise dg.DagsterInvariantViolationError("the sensor needs its code location")
-    declarations = [Declaration(**fields) for fields in declarations_of(context.repository_def)]
+    declared = declared_of(context.repository_def)
+    declarations = [Declaration(**fields) for fields in declared.declarations]
 
     async def work() -> tuple[Applied, list[Source]]:
         async with await Database.open(corpus.settings()) as database, database.transaction() as connection:
-            applied = await apply_declarations(connection, declarations)
+            applied = await apply_declarations(connection, declarations, declared.broken)
             return applied, await list_sources(connection)
 
     applied, sources = run(work())
@@ -59,10 +63,25 @@ def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource
     for what, which in (("added", applied.added), ("changed", applied.changed), ("dropped", applied.dropped)):
         if which:
             context.log.info(f"{what}: {', '.join(which)}")
-    return dg.SkipReason(
-        f"{len(declarations)} sources are declared;"
-        f" {len(applied.added)} added, {len(applied.changed)} changed, {len(applied.dropped)} dropped"
+    _tell_broken(context, corpus, declared.broken)
+    mistakes = "".join(f"; {file} has a mistake: {reason}" for file, reason in sorted(declared.broken.items()))
+    return dg.SensorResult(
+        skip_reason=f"{len(declarations)} sources are declared;"
+        f" {len(applied.added)} added, {len(applied.changed)} changed, {len(applied.dropped)} dropped{mistakes}",
+        cursor=json.dumps(sorted(declared.broken)),
     )
+
+
+def _tell_broken(context: dg.SensorEvaluationContext, corpus: CorpusResource, broken: Mapping[str, str]) -> None:
+    """Tell of files that have a mistake since the last tick, and of those that have none any more."""
+    settings, told = corpus.settings(), read_names(context.cursor)
+    for kind, files, what in (
+        ("source_broken", sorted(broken.keys() - told), "has a mistake"),
+        ("recovered", sorted(told - broken.keys()), "has no mistake any more"),
+    ):
+        if files and settings.alerts_somewhere:
+            name = files[0] if len(files) == 1 else f"{len(files)} source files:"
+            tell(context, settings, kind, f"WebRAG: {name} {what}", "\n".join(files))
 
 
 @dg.sensor(
