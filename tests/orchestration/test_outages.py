@@ -100,11 +100,22 @@ def test_evidence_survives_an_embedding_endpoint_that_fails_later(
     assert runs(settings) == [("done", None)]
 
 
-def test_an_embedding_endpoint_that_fails_before_there_is_evidence_is_an_error(
+def test_a_new_start_page_is_searched_by_words_while_the_embedding_endpoint_is_down_and_no_page_is_followed(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rate_limits, "_FIRST_PAUSE_S", 0.01)
-    with serving(Reply({}, 500)) as server, pytest.raises(EmbeddingError):
+    with serving(Reply({}, 500)) as server:
+        site = bridges()
+        result = ask(embedded_by(settings, server.url), site, expansion_budget=2)
+    assert result.citations
+    assert result.final_decision.rule == "provider-failed"
+    assert site.requests == [f"{SITE}/"]
+    assert any("searched by words only until the embedding model works again" in text for text in result.warnings)
+    assert runs(settings) == [("done", None)]
+
+
+def test_an_embedding_endpoint_that_refuses_the_key_before_there_is_evidence_is_an_error(settings: Settings) -> None:
+    with serving(Reply({}, 401)) as server, pytest.raises(EmbeddingError):
         ask(embedded_by(settings, server.url), bridges())
     assert runs(settings) == [("failed", "embedding_failed")]
 

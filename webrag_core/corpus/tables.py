@@ -355,6 +355,24 @@ _INDEX = (
         ),
     ),
     Table(
+        "texts_without_vector",
+        ("model_id", "text_sha256"),
+        "webrag_core.indexing.unembedded",
+        document=Rows(
+            "NOT EXISTS (SELECT FROM chunks o WHERE o.embed_sha256 = texts_without_vector.text_sha256"
+            " AND o.document_id <> %(document)s)",
+            None,
+        ),
+        retention=(
+            Retention(
+                "texts_without_vector",
+                "NOT EXISTS (SELECT FROM chunks c WHERE c.embed_sha256 = x.text_sha256)",
+                lambda s: 0,
+            ),
+        ),
+        invariants=("vectors",),
+    ),
+    Table(
         "window_vectors",
         ("text_sha256",),
         "webrag_core.indexing.window_vectors",

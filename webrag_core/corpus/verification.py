@@ -110,10 +110,11 @@ async def verify_ledger(connection: AsyncConnection, source: str, documents: Seq
 async def verify_vectors(
     connection: AsyncConnection, documents: Sequence[int] | None, model_id: int
 ) -> list[Violation]:
-    """Check that every child of a current version of these documents (None = all) has one vector, and nothing else."""
+    """Check that every child of a current version of these documents (None = all) has one vector, or is noted as
+    without (`texts_without_vector`), and nothing else."""
     cursor = await connection.execute(
         sql.SQL(_VECTORS).format(vectors=vector_table(model_id), **_FRAGMENTS),
-        {"documents": None if documents is None else list(documents)},
+        {"documents": None if documents is None else list(documents), "model": model_id},
         prepare=False,
     )
     return [
@@ -436,11 +437,12 @@ _VECTORS = (
     "SELECT coalesce(d.canonical_url, 'document ' || w.document_id), count(*) FILTER (WHERE w.vector IS NULL),"
     " count(*) FILTER (WHERE w.child IS NULL) FROM"
     " (SELECT coalesce(c.document_id, e.document_id) AS document_id, c.id AS child, e.chunk_id AS vector FROM"
-    "  (SELECT k.id, k.document_id FROM chunks k JOIN documents d ON d.current_version = k.version_id"
+    "  (SELECT k.id, k.document_id, k.embed_sha256 FROM chunks k JOIN documents d ON d.current_version = k.version_id"
     "   WHERE k.level = 'child' AND {selected}) c"
     "  FULL JOIN (SELECT chunk_id, document_id FROM {vectors} WHERE %(documents)s::integer[] IS NULL"
     "   OR document_id = ANY(%(documents)s::integer[])) e ON e.chunk_id = c.id"
-    "  WHERE c.id IS NULL OR e.chunk_id IS NULL) w"
+    "  WHERE c.id IS NULL OR (e.chunk_id IS NULL AND NOT EXISTS (SELECT FROM texts_without_vector t"
+    "   WHERE t.model_id = %(model)s AND t.text_sha256 = c.embed_sha256))) w"
     " LEFT JOIN documents d ON d.id = w.document_id GROUP BY 1, w.document_id ORDER BY 1"
 )
 

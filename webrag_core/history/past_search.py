@@ -35,6 +35,7 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import beginnings, query_terms
 from webrag_core.language.detection import detected, detected_page
 from webrag_core.language.words import rules_of
+from webrag_core.providers.embedder import RefusedTextsError
 from webrag_core.recently_used import RecentlyUsed
 from webrag_core.retrieval.bm25 import K1, B, LexicalHit, LexicalResult, Word, attainable_score, present_words
 from webrag_core.retrieval.chunk_store import Child, ParentRow
@@ -351,7 +352,10 @@ async def _vectors(corpus: Corpus, connection: AsyncConnection, model_id: int, p
     size = corpus.settings.embedding_batch_size
     for start in range(0, len(missing), size):
         batch = missing[start : start + size]
-        made = await corpus.indexer.embedder.embed([page.texts[digest] for digest in batch])
+        try:
+            made = await corpus.indexer.embedder.embed([page.texts[digest] for digest in batch])
+        except RefusedTextsError as error:  # a row of zeros is near to nothing
+            made = error.vectors
         known |= dict(zip(batch, (np.asarray(vector, dtype=np.float32) for vector in made), strict=True))
     return np.stack([known[digest] for digest in page.digests]) if page.digests else np.empty((0, 0), np.float32)
 

@@ -14,6 +14,7 @@ from pgvector import Vector
 from psycopg import AsyncConnection, AsyncCursor, sql
 
 from webrag_core.errors import InvalidInputError, StoreError
+from webrag_core.indexing.unembedded import unmark
 from webrag_core.providers.embedder import ModelIdentity
 from webrag_core.store.database import Database
 from webrag_core.store.vector_tables import vector_table
@@ -206,14 +207,17 @@ async def ensure_vector_index(database: Database, model_id: int) -> bool:
 
 
 async def missing_vectors(connection: AsyncConnection, model_id: int, digests: Collection[str]) -> set[str]:
-    """Return the digests of texts that have no vector of this model, neither in its table nor in the cache."""
+    """Return the digests of texts that have no vector of this model, neither in its table nor in the cache, and that
+    the model does not refuse."""
     cursor = await connection.execute(
         sql.SQL(
-            "SELECT d.digest FROM unnest(%s::text[]) AS d (digest) WHERE NOT EXISTS"
-            " (SELECT FROM embedding_cache k WHERE k.model_id = %s AND k.text_sha256 = d.digest)"
+            "SELECT d.digest FROM unnest(%(digests)s::text[]) AS d (digest) WHERE NOT EXISTS"
+            " (SELECT FROM embedding_cache k WHERE k.model_id = %(model)s AND k.text_sha256 = d.digest) AND NOT EXISTS"
+            " (SELECT FROM texts_without_vector t"
+            "  WHERE t.model_id = %(model)s AND t.text_sha256 = d.digest AND t.refused)"
             " AND NOT EXISTS (SELECT FROM chunks c JOIN {} e ON e.chunk_id = c.id WHERE c.embed_sha256 = d.digest)"
         ).format(vector_table(model_id)),
-        (list(set(digests)), model_id),
+        {"digests": list(set(digests)), "model": model_id},
     )
     return {row[0] for row in await cursor.fetchall()}
 
@@ -269,6 +273,7 @@ async def fill_cache(connection: AsyncConnection, model_id: int, vectors: Mappin
             "INSERT INTO embedding_cache (model_id, text_sha256, embedding) VALUES (%s, %s, %b) ON CONFLICT DO NOTHING",
             [(model_id, digest, vector) for digest, vector in sorted(vectors.items())],
         )
+        await unmark(connection, model_id, vectors.keys())
 
 
 async def record_tokens(connection: AsyncConnection, model_id: int, tokens: int) -> None:

@@ -13,8 +13,10 @@ from contextlib import contextmanager
 
 from pgvector import Vector
 
+from webrag_core.errors import EmbeddingError, StoreError
 from webrag_core.indexing import embedding_models as models
-from webrag_core.providers.embedder import Embedder, take_tokens
+from webrag_core.indexing.unembedded import mark
+from webrag_core.providers.embedder import Embedder, RefusedTextsError, take_tokens
 from webrag_core.store.database import Database
 
 _LONGEST_WAIT_S = 2.0
@@ -58,8 +60,9 @@ class EmbeddingQueue:
     async def embed(self, model_id: int, texts: Mapping[str, str], *, patient: bool = False) -> int:
         """Put the vectors of `texts` (by digest) into the cache, unless they are stored; return how many were missing.
 
+        Texts that the model refuses, and those that wait where its endpoint is down, go to `texts_without_vector`.
         `patient`: wait for texts of the other pages in progress. Holds no connection during requests. Raises
-        EmbeddingError.
+        EmbeddingError where asking again will not help.
         """
         shared = {digest: self._pending[digest] for digest in texts if digest in self._pending}
         async with self._database.connection() as connection:
@@ -114,12 +117,29 @@ class EmbeddingQueue:
 
     async def _send(self, batch: _Batch) -> None:
         try:
-            vectors = await self._embedder.embed(list(batch.texts.values()))
+            digests, refused = list(batch.texts), dict[str, str]()
+            try:
+                vectors = await self._embedder.embed(list(batch.texts.values()))
+            except RefusedTextsError as error:
+                vectors = error.vectors
+                refused = {digests[place]: reason for place, reason in error.refused.items()}
             batch.answered = True
-            rows = {digest: Vector(vector) for digest, vector in zip(batch.texts, vectors, strict=True)}
+            rows = {digest: Vector(vector) for digest, vector in zip(digests, vectors, strict=True)}
             async with self._database.transaction() as connection:
-                await models.fill_cache(connection, batch.model_id, rows)
+                good = {digest: row for digest, row in rows.items() if digest not in refused}
+                await models.fill_cache(connection, batch.model_id, good)
+                await mark(connection, batch.model_id, refused, refused=True)
                 await models.record_tokens(connection, batch.model_id, take_tokens(self._embedder))
+        except EmbeddingError as error:
+            try:
+                if error.transient:
+                    async with self._database.transaction() as connection:
+                        waiting = dict.fromkeys(batch.texts, error.message)
+                        await mark(connection, batch.model_id, waiting, refused=False)
+            except StoreError as failure:
+                self._end(batch, failure)
+            else:
+                self._end(batch, None if error.transient else error)
         except Exception as error:  # noqa: BLE001 (every page that waits raises it)
             self._end(batch, error)
         else:

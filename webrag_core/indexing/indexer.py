@@ -7,6 +7,7 @@ A kill at any instant leaves the previous version whole.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from webrag_core.corpus import documents
 from webrag_core.corpus.documents import StoredVersion
 from webrag_core.corpus.ingestor import CONCURRENT_PAGES, gather_bounded
 from webrag_core.corpus.works import update_works
-from webrag_core.errors import FetchError, IntegrityError, Reason
+from webrag_core.errors import EmbeddingError, FetchError, IntegrityError, Reason
 from webrag_core.indexing import chunks as chunk_table
 from webrag_core.indexing import embedding_models as models
 from webrag_core.indexing.chunker import Chunk, chunk_markdown
@@ -42,10 +43,12 @@ from webrag_core.indexing.lexical import (
     note_rules,
 )
 from webrag_core.indexing.markdown import Block, parse_blocks
+from webrag_core.indexing.model_switch import fill_missing
 from webrag_core.indexing.page_writer import PageIds, PageWriter
 from webrag_core.indexing.prepared import PreparedPage, prepare
 from webrag_core.indexing.retirement import ask_moved, retire_absent, retire_gone
 from webrag_core.indexing.state import ask_state, read_state
+from webrag_core.indexing.unembedded import WITHOUT_VECTOR, any_waits, unembedded
 from webrag_core.language.detection import UNCLEAR, detected_page
 from webrag_core.language.words import rules_of
 from webrag_core.providers.embedder import Embedder, WordLlamaEmbedder
@@ -53,6 +56,8 @@ from webrag_core.store.database import Database
 from webrag_core.store.vacuum import vacuum_grown
 from webrag_core.store.vector_tables import vector_table
 from webrag_core.text_work import beside_loop
+
+logger = logging.getLogger(__name__)
 
 _LOADED = (
     *("chunks", "documents", "document_versions", "document_sizes", "lexical_documents", "lexical_postings"),
@@ -65,12 +70,16 @@ _ATTEMPTS = 5  # to store vectors that another writer deletes meanwhile
 
 @dataclass(frozen=True, slots=True)
 class IndexOutcome:
-    """Result of indexing one version. `embedded` counts texts sent to the model."""
+    """Result of indexing one version. `embedded` counts texts sent to the model; `waiting` and `refused` those of its
+    texts that were written without a vector, `reason` says why."""
 
     document_id: int
     version_id: int
     embedded: int
     became_current: bool
+    waiting: int = 0
+    refused: int = 0
+    reason: str = ""
 
 
 class Indexer:
@@ -137,10 +146,14 @@ class Indexer:
         else:  # as `_is_settled`, except for outdated versions, which `activate` detects
             condition = sql.SQL(
                 "(d.current_version = v.id AND d.status = 'ready' AND v.chunker = %(chunker)s AND v.child_count ="
-                " (SELECT count(*) FROM {vectors} e WHERE e.document_id = d.id) AND NOT EXISTS (SELECT FROM"
+                " (SELECT count(*) FROM {vectors} e WHERE e.document_id = d.id) + {without} AND NOT EXISTS (SELECT FROM"
                 "  url_aliases a JOIN documents o ON o.canonical_url = a.url WHERE a.document_id = d.id"
                 "  AND o.id <> d.id AND o.status <> 'gone') AND {edges}) IS NOT TRUE"
-            ).format(vectors=vector_table(await self.model_id()), edges=sql.SQL(UP_TO_DATE))
+            ).format(
+                vectors=vector_table(await self.model_id()),
+                without=sql.SQL(WITHOUT_VECTOR),
+                edges=sql.SQL(UP_TO_DATE),
+            )
         query = sql.SQL(
             "SELECT v.id FROM unnest(%(versions)s::integer[]) WITH ORDINALITY AS w (id, place)"
             " JOIN document_versions v ON v.id = w.id JOIN documents d ON d.id = v.document_id"
@@ -148,7 +161,8 @@ class Indexer:
         )
         async with self._database.connection() as connection:
             cursor = await connection.execute(
-                query.format(condition), {"versions": list(version_ids), "chunker": self._key}
+                query.format(condition),
+                {"versions": list(version_ids), "chunker": self._key, "model": await self.model_id()},
             )
             return [int(row[0]) for row in await cursor.fetchall()]
 
@@ -183,7 +197,8 @@ class Indexer:
             await self.activate(version_id)
 
     async def activate(self, version_id: int, *, patient: bool = False) -> IndexOutcome:
-        """Embed missing texts, then make the version current together with its vectors and postings.
+        """Embed missing texts, then make the version current together with its vectors and postings. Texts whose
+        vectors cannot be had are found by words.
 
         A version older than the current one, of a gone document, or of a URL that became an alias does not become
         current: a slow writer must not restore removed content. `patient` pages wait for the texts of others.
@@ -237,7 +252,16 @@ class Indexer:
                     changed = await writer.replace(connection)
                     if changed is None:
                         raise Rollback
-                    return IndexOutcome(version.document_id, version_id, embedded, changed)
+                    without = await unembedded(connection, model_id, page.texts.keys())
+                    return IndexOutcome(
+                        version.document_id,
+                        version_id,
+                        embedded,
+                        changed,
+                        len(without.waiting),
+                        len(without.refused),
+                        "; ".join(without.reasons),
+                    )
                 if not now.is_empty:
                     raise Rollback
                 chunk_ids = [int(row[0]) for row in await new_ids.fetchall()]
@@ -291,16 +315,27 @@ class Indexer:
         return True
 
     async def finish_bulk(self) -> bool:
-        """Do what is due after bulk writes: build the vector index, if the corpus has outgrown exact search; count
-        incoming edges and frequent terms; find pages that are versions of each other; vacuum. True with a vector
-        index."""
+        """Do what is due after bulk writes: embed the texts that waited for the model; build the vector index, if the
+        corpus has outgrown exact search; count incoming edges and frequent terms; find pages that are versions of each
+        other; vacuum. True with a vector index."""
         model_id = await self.model_id()
+        await self._embed_waiting(model_id)
         await count_degrees(self._database)
         await update_works(self._database)
         await count_frequent_terms(self._database)
         indexed = await models.ensure_vector_index(self._database, model_id)
         await vacuum_grown(self._database, _LOADED)
         return indexed
+
+    async def _embed_waiting(self, model_id: int) -> None:
+        """Embed the texts that waited for the model, unless it is still down: then they wait on."""
+        async with self._database.connection() as connection:
+            if not await any_waits(connection, model_id):
+                return
+        try:
+            await fill_missing(self._database, self._embedder, model_id, batch_size=self._settings.embedding_batch_size)
+        except EmbeddingError as error:
+            logger.warning("texts wait for their vectors, and are searched by words only: %s", error.message)
 
     async def _version(self, version_id: int) -> StoredVersion:
         async with self._database.connection() as connection:

@@ -16,7 +16,8 @@ from psycopg import AsyncConnection, sql
 from webrag_core.errors import EmbeddingError, InvalidInputError, StoreError
 from webrag_core.indexing import embedding_models as models
 from webrag_core.indexing.chunks import embedding_text
-from webrag_core.providers.embedder import Embedder, ModelIdentity, embedding_tokens, take_tokens
+from webrag_core.indexing.unembedded import mark
+from webrag_core.providers.embedder import Embedder, ModelIdentity, RefusedTextsError, embedding_tokens, take_tokens
 from webrag_core.store.database import Database
 from webrag_core.store.vector_tables import vector_table
 
@@ -80,6 +81,28 @@ async def build_model(
     async with database.connection() as connection:
         model_id = await models.building_model(connection, embedder.identity)
     before = embedding_tokens(embedder)
+    embedded = await fill_missing(database, embedder, model_id, batch_size=batch_size, workers=workers, advance=advance)
+    await models.ensure_vector_index(database, model_id)
+    async with database.connection() as connection:
+        cursor = await connection.execute(
+            sql.SQL("SELECT count(*) FROM {}").format(vector_table(model_id)), prepare=False
+        )
+        row = await cursor.fetchone()
+    tokens = embedding_tokens(embedder) - before
+    return BuildReport(model_id, embedded, int(row[0]) if row else 0, tokens)
+
+
+async def fill_missing(
+    database: Database,
+    embedder: Embedder,
+    model_id: int,
+    *,
+    batch_size: int,
+    workers: int = 1,
+    advance: Callable[[int], None] | None = None,
+) -> int:
+    """Store a vector of the model for every current child that has none; return how many texts were sent. Texts that
+    the model refuses are noted. Parameters as `build_model`. Raises EmbeddingError, StoreError."""
     build = _Build(database, embedder, model_id, batch_size, advance)
     try:
         async with asyncio.TaskGroup() as group:
@@ -89,14 +112,7 @@ async def build_model(
         build.error = next(iter(errors.exceptions))
     if build.error is not None:
         raise build.error
-    await models.ensure_vector_index(database, model_id)
-    async with database.connection() as connection:
-        cursor = await connection.execute(
-            sql.SQL("SELECT count(*) FROM {}").format(vector_table(model_id)), prepare=False
-        )
-        row = await cursor.fetchone()
-    tokens = embedding_tokens(embedder) - before
-    return BuildReport(model_id, build.embedded, int(row[0]) if row else 0, tokens)
+    return build.embedded
 
 
 @dataclass(slots=True)
@@ -120,10 +136,17 @@ class _Build:
             if not ids:
                 return
             digests = sorted(texts)
-            vectors = await self.embedder.embed([texts[digest] for digest in digests])
+            refused: dict[str, str] = {}
+            try:
+                vectors = await self.embedder.embed([texts[digest] for digest in digests])
+            except RefusedTextsError as error:
+                vectors = error.vectors
+                refused = {digests[place]: reason for place, reason in error.refused.items()}
             async with self.database.transaction() as connection:
                 rows = {digest: Vector(vector) for digest, vector in zip(digests, vectors, strict=True)}
-                await models.fill_cache(connection, self.model_id, rows)
+                good = {digest: row for digest, row in rows.items() if digest not in refused}
+                await models.fill_cache(connection, self.model_id, good)
+                await mark(connection, self.model_id, refused, refused=True)
                 await models.copy_vectors(connection, self.model_id, _CHILDREN_OF, {"ids": ids})
                 await models.record_tokens(connection, self.model_id, take_tokens(self.embedder))
             self.embedded += len(digests)
@@ -133,7 +156,7 @@ class _Build:
     async def _next(self) -> tuple[list[int], dict[str, str]]:
         """Return ids of the next children without a vector, and texts to embed by digest."""
         async with self._turn, self.database.connection() as connection:
-            query = _NEXT_TEXTS.format(vector_table(self.model_id))
+            query = _NEXT_TEXTS.format(vector_table(self.model_id), sql.Literal(self.model_id))
             cursor = await connection.execute(query, (self._last, self.batch_size), prepare=False)
             rows = await cursor.fetchall()
             self._last = rows[-1][0] if rows else self._last
@@ -214,7 +237,8 @@ async def adopt_model(
 _MISSING = (
     " FROM chunks c JOIN documents d ON d.current_version = c.version_id"
     " JOIN document_versions v ON v.id = c.version_id JOIN chunks p ON p.id = c.parent_id"
-    " WHERE c.level = 'child' AND NOT EXISTS (SELECT FROM {} e WHERE e.chunk_id = c.id)"
+    " WHERE c.level = 'child' AND NOT EXISTS (SELECT FROM {} e WHERE e.chunk_id = c.id) AND NOT EXISTS"
+    " (SELECT FROM texts_without_vector t WHERE t.model_id = {} AND t.text_sha256 = c.embed_sha256 AND t.refused)"
 )
 _COUNT_MISSING = sql.SQL("SELECT count(*)" + _MISSING)
 _NEXT_TEXTS = sql.SQL(
@@ -230,6 +254,8 @@ _CHILDREN_OF = sql.SQL(
 
 
 async def _count_missing(connection: AsyncConnection, model_id: int) -> int:
-    cursor = await connection.execute(_COUNT_MISSING.format(vector_table(model_id)), prepare=False)
+    cursor = await connection.execute(
+        _COUNT_MISSING.format(vector_table(model_id), sql.Literal(model_id)), prepare=False
+    )
     row = await cursor.fetchone()
     return int(row[0]) if row else 0

@@ -92,7 +92,7 @@ class PageWriter:
 
     async def _write_vectors(self, connection: AsyncConnection) -> bool:
         """Replace the document's vectors by those of this version. Return False when another document's change removed
-        shared vectors meanwhile."""
+        shared vectors meanwhile. Texts that wait for the model or that it refuses have none."""
         children = sql.SQL(
             "SELECT id, document_id, embed_sha256 FROM chunks WHERE version_id = %(version)s AND level = 'child'"
         )
@@ -107,17 +107,20 @@ class PageWriter:
         )
         cursor = await connection.execute(
             sql.SQL(
-                "SELECT child_count, (SELECT count(*) FROM {} e WHERE e.document_id = v.document_id)"
+                "SELECT child_count, (SELECT count(*) FROM {table} e WHERE e.document_id = v.document_id),"
+                " EXISTS (SELECT FROM chunks c WHERE c.version_id = v.id AND c.level = 'child'"
+                "  AND NOT EXISTS (SELECT FROM {table} e WHERE e.chunk_id = c.id) AND NOT EXISTS"
+                "  (SELECT FROM texts_without_vector t WHERE t.model_id = %s AND t.text_sha256 = c.embed_sha256))"
                 " FROM document_versions v WHERE id = %s"
-            ).format(vector_table(self.model_id)),
-            (self.version.id,),
+            ).format(table=vector_table(self.model_id)),
+            (self.model_id, self.version.id),
         )
         row = await cursor.fetchone()
         if row is None or row[1] > row[0]:
             raise IntegrityError(
                 f"{row and row[1]} vectors for {row and row[0]} children of {self.version.canonical_url}"
             )
-        return bool(row[0] == row[1])
+        return not row[2]
 
     async def _make_current(self, connection: AsyncConnection) -> bool:
         """Make the version current and drop derived rows of older versions; their texts stay."""

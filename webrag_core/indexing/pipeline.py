@@ -26,7 +26,7 @@ from webrag_core.corpus.ingestor import (
 from webrag_core.corpus.refresh import SourceRefresh
 from webrag_core.corpus.sources import Source
 from webrag_core.corpus.unforeseen import contained
-from webrag_core.errors import EmbeddingError, FetchError, Reason
+from webrag_core.errors import FetchError
 from webrag_core.indexing.indexer import Indexer
 from webrag_core.providers.embedder import Embedder, make_embedder
 from webrag_core.providers.rerankers.memory import RankingMemory
@@ -37,7 +37,8 @@ from webrag_core.store.database import Database
 
 @dataclass(frozen=True, slots=True)
 class AddedDocument:
-    """A searchable page. `embedded` counts texts sent to the model."""
+    """A searchable page. `embedded` counts texts sent to the model; `waiting` those that are searched by words only
+    until its endpoint works again, which `warnings` says too."""
 
     url: str
     document_id: int
@@ -45,6 +46,7 @@ class AddedDocument:
     outcome: Literal["fetched", "unchanged", "reused"]
     embedded: int
     warnings: tuple[Caution, ...] = ()
+    waiting: int = 0
 
 
 class Corpus:
@@ -94,9 +96,9 @@ class Corpus:
     ) -> None:
         """Add pages, several at a time; pass each result to `done` in order of completion. `all_text` as in `Ingestor`.
 
-        A page costs itself alone where it cannot be fetched, and where its vectors cannot be had for now: then it is
-        stored, fails with reason `provider_failed`, and is indexed when it is added again. Raises EmbeddingError when
-        the model refuses.
+        A page costs itself alone where it cannot be fetched. One whose vectors cannot be had for now is searched by
+        words, with a warning, until it is added again or `Indexer.finish_bulk` embeds its texts. Raises EmbeddingError
+        when the model refuses the key, the address or every text.
         """
         bulk = self._bulk(all_text=all_text)
         await gather_bounded(urls, lambda url: bulk(url, None, refresh, None), done, pages=self.indexer.pages_at_once)
@@ -111,12 +113,7 @@ class Corpus:
             with self.indexer.in_progress():
                 async with fetching:
                     page = await self._store(url, run_id=run_id, refresh=refresh, brake=brake, all_text=all_text)
-                try:
-                    return await self._index(page, patient=True)
-                except EmbeddingError as error:
-                    if not error.transient:
-                        raise
-                    raise FetchError(Reason.PROVIDER_FAILED, f"stored, not indexed yet: {error.message}") from None
+                return await self._index(page, patient=True)
 
         return add
 
@@ -142,7 +139,22 @@ class Corpus:
     async def _index(self, page: IngestOutcome, *, patient: bool = False) -> AddedDocument:
         with contained(page.url):
             indexed = await self.indexer.index(page.version_id, patient=patient)
-        return AddedDocument(page.url, page.document_id, page.version_id, page.outcome, indexed.embedded, page.warnings)
+        warnings = list(page.warnings)
+        if indexed.waiting:
+            found = f"{indexed.waiting} passages are searched by words only until the embedding model works again"
+            warnings.append(Caution.on(page.url, f"{found}: {indexed.reason}"))
+        if indexed.refused:
+            found = f"{indexed.refused} passages are searched by words only, since the embedding model refuses them"
+            warnings.append(Caution.on(page.url, f"{found}: {indexed.reason}"))
+        return AddedDocument(
+            page.url,
+            page.document_id,
+            page.version_id,
+            page.outcome,
+            indexed.embedded,
+            tuple(warnings),
+            indexed.waiting,
+        )
 
     async def add_history(self, histories: HistoryIngestor, file: FileHistory) -> HistoryOutcome:
         """Store all versions of a file under git, and index what it is at the end. Raises as `HistoryIngestor`."""

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from psycopg import AsyncConnection, AsyncCursor, sql
 
+from webrag_core.indexing.unembedded import WITHOUT_VECTOR
 from webrag_core.store.vector_tables import vector_table
 
 _STATE = (
     "SELECT coalesce(c.fetched_at > v.fetched_at, false) OR d.status = 'gone'"
     " OR EXISTS (SELECT FROM url_aliases a WHERE a.url = d.canonical_url),"
     " coalesce(d.current_version = v.id AND d.status = 'ready' AND v.chunker = %(chunker)s"
-    "  AND v.child_count = (SELECT count(*) FROM {vectors} e WHERE e.document_id = d.id), false),"
+    "  AND v.child_count = (SELECT count(*) FROM {vectors} e WHERE e.document_id = d.id) + {without}, false),"
     " EXISTS (SELECT FROM url_aliases a JOIN documents o ON o.canonical_url = a.url WHERE a.document_id = d.id"
     "  AND o.id <> d.id AND o.status <> 'gone'),"
     " d.current_version IS NULL AND NOT EXISTS (SELECT FROM chunks n WHERE n.document_id = d.id)"
@@ -45,5 +46,6 @@ async def read_state(asked: AsyncCursor) -> IndexState:
 async def ask_state(connection: AsyncConnection, version_id: int, chunker: str, model_id: int) -> AsyncCursor:
     """Ask for the state of a version, to be chunked by `chunker`. May be part of a pipeline."""
     return await connection.execute(
-        sql.SQL(_STATE).format(vectors=vector_table(model_id)), {"version": version_id, "chunker": chunker}
+        sql.SQL(_STATE).format(vectors=vector_table(model_id), without=sql.SQL(WITHOUT_VECTOR)),
+        {"version": version_id, "chunker": chunker, "model": model_id},
     )

@@ -313,6 +313,9 @@ async def fetch_pages(
         arrived(url, result)
 
     await gather_bounded(pages, add, done)
+    for url, result in results.items():
+        if isinstance(result, AddedDocument) and result.waiting:
+            embedding_errors.setdefault(url, EmbeddingError("the embedding model gives no vectors"))
     expansion = Expansion(embedding_error=next(iter(embedding_errors.values()), None))
     for url, depth in pages.items():  # in the given order, so that two runs agree
         result = results[url]

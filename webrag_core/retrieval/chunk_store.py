@@ -98,10 +98,14 @@ async def load_siblings(connection: AsyncConnection, hits: Sequence[RetrievedChu
 async def load_children(
     connection: AsyncConnection, model_id: int, query: NDArray[np.float32] | None, parent_ids: Sequence[int]
 ) -> list[Child]:
-    """Every child of these parents in reading order, with its cosine to the query's vector (0 without one)."""
+    """Every child of these parents in reading order, with its cosine to the query's vector (0 where there is none of
+    the query or of the child)."""
     table = vector_table(model_id)
-    cosine = sql.SQL("1 - (e.embedding <=> {})").format(sql.Placeholder("query")) if query is not None else sql.SQL("0")
-    joined = sql.SQL("JOIN {} e ON e.chunk_id = c.id").format(table) if query is not None else sql.SQL("")
+    cosine: sql.Composable = sql.SQL("0")
+    joined: sql.Composable = sql.SQL("")
+    if query is not None:
+        cosine = sql.SQL("coalesce(1 - (e.embedding <=> %(query)s), 0)")
+        joined = sql.SQL("LEFT JOIN {} e ON e.chunk_id = c.id").format(table)
     cursor = await connection.execute(
         sql.SQL(
             "SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, {cosine}, c.passage FROM chunks c {joined}"

@@ -14,7 +14,10 @@ from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from webrag_core.corpus.verification import Violation
+    from webrag_core.indexing.indexer import IndexOutcome
     from webrag_dagster.corpus.state import Page
 
 _SECONDS_APART = 10.0
@@ -71,6 +74,7 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
             done = {urls[version_id]: outcome for version_id, outcome in activated.items()}
             tokens = embedding_tokens(opened.indexer.embedder)
             vector_index = await opened.indexer.finish_bulk()
+            _require_vectors(activated.values(), await opened.indexer.pending(list(activated), "activate"))
             pages, layer = await layer_of(opened, context.partition_key, EMBEDDINGS)
             async with opened.database.connection() as connection:
                 table_rows = await table_metadata(connection, EMBEDDINGS, rows_of(EMBEDDINGS, pages, layer))
@@ -124,6 +128,18 @@ def _follows_chunks(of: dg.DagsterRun) -> bool:
     """Whether this run materializes `chunks` first and so runs its blocking checks."""
     assets, steps = of.asset_selection, of.step_keys_to_execute
     return (assets is None or dg.AssetKey(CHUNKS) in assets) and (steps is None or CHUNKS in steps)
+
+
+def _require_vectors(outcomes: "Iterable[IndexOutcome]", pending: "Sequence[int]") -> None:
+    """Let the run be tried again where texts wait for the model. Their pages are searched by words until then. Raises
+    EmbeddingError."""
+    from webrag_core.errors import EmbeddingError
+
+    reasons = {outcome.reason: None for outcome in outcomes if outcome.waiting and outcome.version_id in pending}
+    if reasons:
+        error = EmbeddingError(f"pages are searched by words only for now: {'; '.join(reasons)}")
+        error.transient = True
+        raise error
 
 
 def _require_whole(broken: "list[tuple[Page, list[Violation]]]") -> None:
