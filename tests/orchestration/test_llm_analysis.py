@@ -254,6 +254,35 @@ def test_the_schema_of_a_model_in_a_model_keeps_its_names() -> None:
     assert isinstance(read_answer('{"items": [{}], "description": "x"}', _Tree), _Tree)
 
 
+class _Tea(BaseModel):
+    leaves: int
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'I will answer {as asked}: {"leaves": 3}',
+        'The form is {"leaves": number}. Here: {"leaves": 3}',
+        'First {"cups": 1}, then {"leaves": 3}.',
+        '{"leaves": ' + "9" * 5_000 + '} no: {"leaves": 3}',
+        "[" * 3 + '{"leaves": 3}',
+        "{" * 40 + '{"leaves": 3}',
+    ],
+)
+def test_the_object_that_fits_is_found_among_braces(text: str) -> None:
+    found = read_answer(text, _Tea)
+    assert isinstance(found, _Tea)
+    assert found.leaves == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"leaves": ' * 50_000, '{"leaves": ' + "9" * 50_000 + "}", '{"leaves": 1e999}', "{" * 100_000, '{"leaves": [1'],
+)
+def test_numbers_and_depth_of_any_size_are_data(text: str) -> None:
+    assert isinstance(read_answer(text, _Tea), str)
+
+
 # --- the hints, as far as the analysis goes ---
 
 

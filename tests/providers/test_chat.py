@@ -116,7 +116,43 @@ def test_a_request_that_is_bad_whatever_is_left_out() -> None:
     with serving(lambda call: Reply({}, 400)) as server:
         error = refused(chat_settings(server.url))
     assert error.reason == "HTTP 400 (check ORCHESTRATION_LLM_MODEL)"
-    assert len(server.calls) == 4
+    assert len(server.calls) == 5
+
+
+def test_a_model_without_a_system_turn_gets_the_instructions_from_the_user() -> None:
+    def no_system(call: Call) -> Any:
+        roles = [turn["role"] for turn in call.body["messages"]]
+        return Reply({}, 500) if "system" in roles else said("Green.")
+
+    with serving(no_system) as server:
+        assert complete(chat_settings(server.url), times=2) == "Green."
+    assert [turn["content"] for turn in server.calls[-1].body["messages"]] == ["Be brief.\n\nTea?"]
+    assert len(server.calls) == 5  # three attempts, the plainest form, and at once in that
+
+
+OBJECT = '{"tea": 1}'
+ELSEWHERE: dict[str, dict[str, Any]] = {
+    "parts": said([{"type": "text", "text": '{"tea": '}, {"type": "text", "text": "1}"}]),
+    "texts": said(['{"tea": ', "1}"]),
+    "a tool": said(None, tool_calls=[{"id": "1", "type": "function", "function": {"name": "t", "arguments": OBJECT}}]),
+    "a tool's object": said("", tool_calls=[{"function": {"name": "t", "arguments": {"tea": 1}}}]),
+    "a function": said(None, function_call={"name": "t", "arguments": OBJECT}),
+    "reasoning_content": said(None, reasoning_content=f"So it is {OBJECT}"),
+    "reasoning": said("", reasoning=f"So it is {OBJECT}"),
+}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_an_object_is_found_wherever_servers_put_it(name: str) -> None:
+    with serving(ELSEWHERE[name]) as server:
+        text = complete(chat_settings(server.url))
+    assert json.loads(text[text.index("{") :]) == {"tea": 1}
+    assert len(server.calls) == 1
+
+
+def test_reasoning_that_was_cut_off_is_no_answer() -> None:
+    with serving(said(None, finish="length", reasoning_content=f"Perhaps {OBJECT}, but")) as server:
+        assert "holds no text" in refused(chat_settings(server.url)).reason
 
 
 UNLIKE_CHAT: dict[str, tuple[Any, str]] = {
@@ -138,7 +174,7 @@ UNLIKE_CHAT: dict[str, tuple[Any, str]] = {
     "no content": (said(None), "holds no text"),
     "blank content": (said(" \n"), "holds no text"),
     "content is a number": (said(7), "holds no text"),
-    "content in parts": (said([{"type": "text", "text": "tea"}]), "holds no text"),
+    "parts without text": (said([{"type": "image_url", "image_url": {}}]), "holds no text"),
     "refusal": (said(None, refusal="I cannot help with that."), "refused to answer"),
     "filtered": (said("Gre", finish="content_filter"), "content filter"),
 }
@@ -225,7 +261,7 @@ def test_the_key_is_in_no_message_no_traceback_and_no_log(
 def test_never_more_than_four_requests_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     running, most = [0], [0]
 
-    async def ask(self: ChatEndpoint, body: dict[str, Any], seconds: float) -> str:
+    async def ask(self: ChatEndpoint, body: dict[str, Any], seconds: float, *, structured: bool) -> str:
         running[0] += 1
         most[0] = max(most[0], running[0])
         await asyncio.sleep(0)

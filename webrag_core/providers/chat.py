@@ -7,6 +7,7 @@ does beyond its documentation is not known from here.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from contextvars import ContextVar
@@ -75,14 +76,16 @@ class _Dialect:
     form: Literal["json_schema", "json_object", "text"]
     limit: Literal["max_tokens", "max_completion_tokens"] | None
     temperature: bool
+    system: bool = True
 
 
-# most servers; reasoning models of OpenAI; older servers; the rest
+# most servers; reasoning models of OpenAI; older servers; the rest; models without a system turn
 _DIALECTS = (
     _Dialect("json_schema", "max_tokens", True),
     _Dialect("json_schema", "max_completion_tokens", False),
     _Dialect("json_object", "max_tokens", True),
     _Dialect("text", None, False),
+    _Dialect("text", None, False, system=False),
 )
 
 
@@ -129,7 +132,8 @@ class ChatEndpoint:
         await load_package("openai")
 
         async def send(dialect: _Dialect) -> str | Failure:
-            return await self._ask(_body(self.model, messages, max_tokens, form, dialect), seconds)
+            body = _body(self.model, messages, max_tokens, form, dialect)
+            return await self._ask(body, seconds, structured=form is not None)
 
         with span("chat", model=self.model):
             answer = await self._endpoint.ask(send, seconds, self._slots)
@@ -179,12 +183,12 @@ class ChatEndpoint:
         if allowance is not None:
             allowance.take(self.model)
 
-    async def _ask(self, body: dict[str, Any], seconds: float) -> str | Failure:
+    async def _ask(self, body: dict[str, Any], seconds: float, *, structured: bool) -> str | Failure:
         answer: object = None
         with _failures() as failures:
             async with self._client(seconds, read_at_most) as client:
                 answer = await client.chat.completions.create(**body)
-        return failures[0] if failures else _text_of(answer)
+        return failures[0] if failures else _text_of(answer, structured=structured)
 
     async def _open(self, body: dict[str, Any], seconds: float) -> _OpenStream | Failure:
         """A stream whose first piece is there, or that ended without one."""
@@ -263,8 +267,7 @@ def _piece_of(chunk: object) -> str | Failure | None:
         return _REFUSED
     if getattr(choices[0], "finish_reason", None) == "content_filter":
         return _FILTERED
-    content = getattr(delta, "content", None)
-    return content if isinstance(content, str) else None
+    return _joined(getattr(delta, "content", None)) or None
 
 
 def _body(
@@ -272,7 +275,10 @@ def _body(
 ) -> dict[str, Any]:
     body: dict[str, Any] = {
         "model": model,
-        "messages": [{"role": message.role, "content": message.content} for message in messages],
+        "messages": [
+            {"role": message.role, "content": message.content}
+            for message in (messages if dialect.system else _without_system(messages))
+        ],
     }
     if form is not None and dialect.form == "json_schema":
         schema = {"name": form.name, "schema": dict(form.schema), "strict": True}
@@ -286,8 +292,21 @@ def _body(
     return body
 
 
-def _text_of(answer: object) -> str | Failure:
-    """The model's words. The SDK checks nothing of the shape."""
+def _without_system(messages: Sequence[Message]) -> list[Message]:
+    """The same turns, the instructions in front of the first turn of the user."""
+    instructions = [message.content for message in messages if message.role == "system"]
+    turns = [message for message in messages if message.role != "system"]
+    if not instructions or not turns or turns[0].role != "user":
+        return [Message("user", "\n\n".join(instructions)), *turns] if instructions else turns
+    return [Message("user", "\n\n".join([*instructions, turns[0].content])), *turns[1:]]
+
+
+def _text_of(answer: object, *, structured: bool) -> str | Failure:
+    """The model's words. The SDK checks nothing of the shape.
+
+    Servers put them into a text or a list of parts; an object (`structured`) also into the call of a tool that nobody
+    offered or, where nothing else is there and the answer is whole, behind the reasoning.
+    """
     choices = getattr(answer, "choices", None)
     if not isinstance(choices, list) or not choices:
         return _NO_CHAT
@@ -296,7 +315,37 @@ def _text_of(answer: object) -> str | Failure:
         return _REFUSED
     if getattr(choices[0], "finish_reason", None) == "content_filter":
         return _FILTERED
-    content = getattr(message, "content", None)
-    if not isinstance(content, str) or not content.strip():
-        return Failure("the answer holds no text")
-    return content
+    text = _joined(getattr(message, "content", None))
+    if not text.strip() and structured:
+        text = _arguments(message)
+    if not text.strip() and structured and getattr(choices[0], "finish_reason", None) != "length":
+        thoughts = [_joined(getattr(message, name, None)) for name in _REASONING]
+        text = next((thought for thought in thoughts if "{" in thought), "")
+    return text if text.strip() else Failure("the answer holds no text")
+
+
+_REASONING = ("reasoning_content", "reasoning")
+
+
+def _joined(content: object) -> str:
+    """A text, or the texts of a list of parts; empty for anything else."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    texts = (part if isinstance(part, str) else _member(part, "text") for part in parts)
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _arguments(message: object) -> str:
+    """The arguments of the first call of a tool, as JSON; empty where there is none."""
+    calls = _member(message, "tool_calls")
+    call = calls[0] if isinstance(calls, list) and calls else None
+    function = _member(call, "function") or _member(message, "function_call")
+    arguments = _member(function, "arguments")
+    if isinstance(arguments, dict):
+        return json.dumps(arguments)
+    return arguments if isinstance(arguments, str) else ""
+
+
+def _member(value: object, name: str) -> object:
+    return value.get(name) if isinstance(value, dict) else getattr(value, name, None)

@@ -15,6 +15,7 @@ from webrag_core.providers.chat import AnswerFormat, ChatEndpoint, Message
 Answer = TypeVar("Answer", bound=BaseModel)
 
 _PROBLEMS = 5  # shown to the model and the user; one wrong field is often a hundred errors
+_OBJECTS = 50  # braces at which an object is looked for
 _ECHOED = 4_000  # characters of a wrong answer that are sent back
 
 # limits of lengths and numbers are left out: not every server knows them, and the answer is checked anyway
@@ -70,22 +71,31 @@ def fenced(data: Mapping[str, Any]) -> str:
 
 
 def read_answer(text: str, answer_type: type[Answer]) -> Answer | str:
-    """Validate the first JSON object in `text`. Return it, or an error message that quotes nothing of `text`.
+    """Validate the first JSON object in `text` that is an `answer_type`. Return it, or an error message that quotes
+    nothing of `text`.
 
-    Surrounding text is ignored: fences, a greeting, reasoning up to `</think>`.
+    Surrounding text is ignored: fences, a greeting, braces in prose, reasoning up to `</think>`.
     """
     reply = text.rpartition("</think>")[2]
+    problem = ""
     start = reply.find("{")
-    if start < 0:
-        return "there is no JSON object in it"
-    try:
-        document, _ = json.JSONDecoder().raw_decode(reply, start)
-        return answer_type.model_validate(document)
-    except ValidationError as error:
-        wrong = error.errors(include_input=False, include_url=False, include_context=False)
-        return "; ".join(f"{'.'.join(map(str, item['loc'])) or 'it'}: {item['msg']}" for item in wrong[:_PROBLEMS])
-    except (ValueError, RecursionError):
-        return "the JSON is broken or cut off"
+    for _ in range(_OBJECTS):
+        if start < 0:
+            break
+        end = start + 1
+        try:
+            document, end = json.JSONDecoder().raw_decode(reply, start)
+            return answer_type.model_validate(document)
+        except ValidationError as error:
+            wrong = error.errors(include_input=False, include_url=False, include_context=False)
+            found = (f"{'.'.join(map(str, item['loc'])) or 'it'}: {item['msg']}" for item in wrong[:_PROBLEMS])
+            problem = problem or "; ".join(found)
+        except (ValueError, OverflowError, RecursionError):  # numbers of any length and JSON of any depth are data
+            pass
+        start = reply.find("{", end)
+    if problem:
+        return problem
+    return "the JSON is broken or cut off" if "{" in reply else "there is no JSON object in it"
 
 
 def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from webrag_core.config import Settings
 from webrag_core.extras import COHERE, require_extra
 from webrag_core.providers.endpoint import add_trace, key_or_dummy, trust_store
-from webrag_core.providers.rerankers.remote import GARBAGE, PREFIX, UNREACHABLE, RemoteReranker, read_at_most
+from webrag_core.providers.rerankers.remote import GARBAGE, PREFIX, UNREACHABLE, RemoteReranker, read_at_most, rows_of
 from webrag_core.providers.retry import Failure
 from webrag_core.store.breakers import Breakers
 
@@ -54,4 +54,4 @@ class CohereReranker(RemoteReranker):
             return UNREACHABLE
         except (ParsingError, ValueError, AttributeError, TypeError):
             return GARBAGE
-        return getattr(answer, "results", None)
+        return rows_of(answer)

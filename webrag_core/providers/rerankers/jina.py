@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from webrag_core.providers.endpoint import add_trace, trust_store
-from webrag_core.providers.rerankers.remote import GARBAGE, PREFIX, UNREACHABLE, RemoteReranker, read_at_most
+from webrag_core.providers.rerankers.remote import GARBAGE, PREFIX, UNREACHABLE, RemoteReranker, read_at_most, rows_of
 from webrag_core.providers.retry import Failure
 
 
@@ -45,4 +45,4 @@ class JinaReranker(RemoteReranker):
             return UNREACHABLE
         except ValueError:
             return GARBAGE
-        return content.get("results") if isinstance(content, dict) else None
+        return rows_of(content)

@@ -25,6 +25,10 @@ LARGEST_ANSWER = 8_000_000
 _ROUNDING = 1e-6
 _REFUSALS = frozenset({401, 402, 403})
 
+_OF_THE_PASSAGES = frozenset([400, 413, 422, 500])  # statuses with which servers refuse what is too long or too much
+_SHARES = (0.5, 0.25)  # of a refused passage that are tried
+_FURTHER_REQUESTS = 4  # for passages that a provider left out
+
 PREFIX = "RERANKER"
 UNREACHABLE = Failure("cannot be reached", transient=True)
 GARBAGE = Failure("the answer is not a ranking")
@@ -93,12 +97,63 @@ class RemoteReranker(ABC):
         return checked_ranking(self.name, answer, len(passages))
 
     async def _in_time(self, query: str, passages: list[str]) -> object:
+        """Rows of all passages, in as many requests as the provider needs; those that are there when time ends."""
+        rows: list[object] = []
         try:
             async with asyncio.timeout(self._seconds):
-                return await self._ask(query, passages)
+                return await self._rows(query, passages, rows)
         except TimeoutError:
-            return Failure(f"no answer within {self._seconds:g} s", transient=True)
-        except RecursionError:  # JSON nested deeper than the parser goes
+            return rows or Failure(f"no answer within {self._seconds:g} s", transient=True)
+
+    async def _rows(self, query: str, passages: list[str], rows: list[object]) -> object:
+        """As `_ask`, into `rows` too. What a provider that returns only the best leaves out is asked for by itself;
+        passages that it refuses are sent in halves, and one alone is cut."""
+        answer = await self._once(query, passages)
+        if isinstance(answer, Failure):
+            if answer.status not in _OF_THE_PASSAGES or isinstance(await self._once(query, ["text"]), Failure):
+                return answer
+            for start, count in halves(len(passages)):
+                await self._part(query, passages[start : start + count], start, rows)
+            return rows
+        if not isinstance(answer, list):
+            return answer
+        rows += answer
+        known = {place for place in map(_index, answer) if place is not None and 0 <= place < len(passages)}
+        left = [place for place in range(len(passages)) if place not in known]
+        for _ in range(_FURTHER_REQUESTS):
+            if not left or not known or len(known) != len(answer):
+                break
+            further = await self._once(query, [passages[place] for place in left])
+            if not isinstance(further, list):
+                break
+            found = {left[place]: row for row in further if (place := _index(row)) is not None and place < len(left)}
+            if not found:
+                break
+            rows += [{"index": place, "score": _score(row)} for place, row in found.items()]
+            left = [place for place in left if place not in found]
+        return rows
+
+    async def _part(self, query: str, passages: list[str], first: int, rows: list[object]) -> None:
+        """Add the rows of passages that were refused together with others, the first of which has the number `first`.
+        What is refused alone and in part gets none."""
+        answer = await self._once(query, passages)
+        if isinstance(answer, list):
+            found = {place: row for row in answer if (place := _index(row)) is not None and place < len(passages)}
+            rows += [{"index": first + place, "score": _score(row)} for place, row in found.items()]
+        elif len(passages) > 1:
+            for start, count in halves(len(passages)):
+                await self._part(query, passages[start : start + count], first + start, rows)
+        else:
+            for share in _SHARES:
+                cut = await self._once(query, [passages[0][: max(1, int(share * len(passages[0])))]])
+                if isinstance(cut, list) and cut:
+                    rows.append({"index": first, "score": _score(cut[0])})
+                    return
+
+    async def _once(self, query: str, passages: list[str]) -> object:
+        try:
+            return await self._ask(query, passages)
+        except (RecursionError, OverflowError):  # JSON nested deeper, or numbers longer, than the parser goes
             return GARBAGE
 
     @abstractmethod
@@ -107,7 +162,7 @@ class RemoteReranker(ABC):
 
 
 def checked_ranking(provider: str, rows: object, count: int) -> Reranked:
-    """The ranking in `rows` (`index` and `relevance_score` as keys or attributes) of `count` passages.
+    """The ranking in `rows` (`index` and `relevance_score` or `score` as keys or attributes) of `count` passages.
 
     Passages without a score are ranked last, with a warning. Raises RerankError when fewer than half have one, and for
     anything that is not a ranking.
@@ -119,14 +174,14 @@ def checked_ranking(provider: str, rows: object, count: int) -> Reranked:
         raise RerankError(provider, GARBAGE.reason)
     scores: dict[int, float] = {}
     for row in rows:
-        index, score = _field(row, "index"), _field(row, "relevance_score")
-        if type(index) is not int or not 0 <= index < count:
+        index, score = _index(row), _score(row)
+        if index is None or not 0 <= index < count:
             raise RerankError(provider, f"a result for a passage that was not sent (there were {count})")
         if index in scores:
             raise RerankError(provider, f"two results for passage {index}")
-        if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+        if score is None:
             raise RerankError(provider, f"passage {index} has no finite score")
-        scores[index] = float(score)
+        scores[index] = score
     if 2 * len(scores) < count or not scores:
         raise RerankError(provider, f"results for {len(scores)} of {count} passages")
     low, high = min(scores.values()), max(scores.values())
@@ -138,6 +193,8 @@ def checked_ranking(provider: str, rows: object, count: int) -> Reranked:
     missing = [index for index in range(count) if index not in scores]
     results += [RerankResult(index=index, relevance_score=0.0) for index in missing]
     warnings = []
+    if low == high == 0 and count > 1:
+        warnings.append(f"{provider} scored every passage 0, which is no order")
     if missing:
         warnings.append(f"{provider} scored {len(scores)} of {count} passages; the others are ranked last")
     if logits:
@@ -146,6 +203,43 @@ def checked_ranking(provider: str, rows: object, count: int) -> Reranked:
             " in the same order, and thresholds fit them badly"
         )
     return Reranked(results, tuple(warnings), squashed=logits)
+
+
+def halves(count: int) -> list[tuple[int, int]]:
+    """Start and length of the two halves of `count` places, empty ones left out."""
+    half = (count + 1) // 2
+    return [(start, length) for start, length in ((0, half), (half, count - half)) if length]
+
+
+def _index(row: object) -> int | None:
+    """The number of a row's passage, also as a text; None where it has none."""
+    value = _field(row, "index")
+    number = _number(value)
+    return int(number) if number is not None and number.is_integer() else None
+
+
+def _score(row: object) -> float | None:
+    """A row's finite score, also as a text; None where it has none."""
+    value = _field(row, "relevance_score")
+    return _number(_field(row, "score") if value is None else value)
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def rows_of(answer: object) -> object:
+    """The rows of an answer: the answer itself where it is a list, else its `results` or `data`."""
+    if isinstance(answer, list):
+        return answer
+    rows = _field(answer, "results")
+    return _field(answer, "data") if rows is None else rows
 
 
 def _field(row: object, name: str) -> object:

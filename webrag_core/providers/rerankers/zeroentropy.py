@@ -8,7 +8,7 @@ from __future__ import annotations
 from webrag_core.config import Settings
 from webrag_core.extras import ZEROENTROPY, require_extra
 from webrag_core.providers.endpoint import add_trace, key_or_dummy, trust_store
-from webrag_core.providers.rerankers.remote import GARBAGE, PREFIX, UNREACHABLE, RemoteReranker, read_at_most
+from webrag_core.providers.rerankers.remote import GARBAGE, PREFIX, UNREACHABLE, RemoteReranker, read_at_most, rows_of
 from webrag_core.providers.retry import Failure
 from webrag_core.store.breakers import Breakers
 
@@ -53,4 +53,4 @@ class ZeroEntropyReranker(RemoteReranker):
             return UNREACHABLE
         except (zeroentropy.ZeroEntropyError, ValueError, AttributeError, TypeError, OverflowError):
             return GARBAGE  # no JSON, or JSON of another shape, on which the SDK stumbles
-        return getattr(answer, "results", None)
+        return rows_of(answer)
