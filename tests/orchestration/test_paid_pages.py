@@ -18,7 +18,7 @@ from webrag_core.config import Settings
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.models import OrchestrationResult
-from webrag_core.providers import retry
+from webrag_core.providers import rate_limits
 
 QUESTION = "How do I rotate the signing keys?"
 ANSWER = "To rotate the signing keys, run vault keys rotate. Old signing keys stay valid for two days after you rotate."
@@ -201,7 +201,7 @@ def test_a_provider_that_refuses_is_asked_once(settings: Settings, status: int) 
 
 
 def test_a_provider_that_limits_requests_is_asked_for_less(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retry, "_FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(rate_limits, "_FIRST_PAUSE_S", 0.01)
     reply, direct = refusing(429, site("Nothing of this here."))
     with serving(reply) as server:
         [result] = ask(settings, server, direct=direct, expansion_budget=2, policy="calibrated")

@@ -311,7 +311,6 @@ class Run:
         """Gather evidence for every sub-query. Stored pages that it came from count as read."""
         if await self.evidence.gather(self.sub_queries, self.frontier.scope):
             self.tried.add(frozenset(self.sub_queries))
-            self.provider_failed |= self.evidence.degraded  # nothing more is fetched for a search by words only
             document_ids = dict.fromkeys(ranked.chunk.document_id for ranked in self.evidence.leading)
             for document in self.frontier.use(document_ids, round_number=len(self.rounds)):
                 self.tell(PageSeen(page=document))

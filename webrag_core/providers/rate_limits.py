@@ -125,7 +125,7 @@ class SharedPause:
                 self._failures = 0
             elif self._failures <= before:
                 self._failures += 1
-                wait = backoff_s(self._failures) if limit.seconds is None else limit.seconds
+                wait = limit.seconds or backoff_s(self._failures)  # "0" of an endpoint that still refuses is no wait
                 self._until = asyncio.get_running_loop().time() + wait
 
         return note
