@@ -356,6 +356,17 @@ class Settings(BaseSettings):
         description="Probability of the local judge from which it is sure enough without the chat model",
     )
 
+    # Cost
+    prices_file: Path | None = Field(
+        default=None, description="What providers charge (TOML); unset = WEBRAG_HOME/prices.toml, if it is there"
+    )
+    max_cost_per_answer: float | None = Field(
+        default=None, ge=0, description="Cost, by the file of prices, from which an answer follows no more links"
+    )
+    max_cost_per_day: float | None = Field(
+        default=None, ge=0, description="The same for all work of a day (UTC); unset = no limit"
+    )
+
     # Locality
     locality_expansion_enabled: bool = Field(default=True, description="Whether neighbours of strong hits come along")
     locality_expansion_radius: int = Field(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from webrag_dagster.running import ORIGIN
 
 if TYPE_CHECKING:
     from webrag_core.orchestration.models import OrchestrationResult, Round
+    from webrag_core.providers.prices import ProviderSpending
     from webrag_core.retrieval.models import CitationSpan
 
 Metadata = dict[str, dg.MetadataValue]
@@ -87,11 +89,27 @@ def answer_metadata(result: OrchestrationResult, *, pages_from: str) -> Metadata
         "warnings": dg.MetadataValue.int(len(result.warnings)),
         "seconds": dg.MetadataValue.float(round(result.timing.total_ms / 1000, 3)),
         "policy": dg.MetadataValue.text(result.policy),
+        **spending_metadata(result.spent),
         "asked_by": dg.MetadataValue.text(ORIGIN),
         "pages_from": dg.MetadataValue.text(pages_from),
         **({"answer_id": dg.MetadataValue.int(result.answer_id)} if result.answer_id is not None else {}),
         "trace": trace_table(result.rounds),
     }
+
+
+def spending_metadata(spent: Sequence[ProviderSpending]) -> Metadata:
+    """What was asked of endpoints that may charge for it, and what of it has a price; nothing where none was asked."""
+    if not spent:
+        return {}
+    rows = table({**one.model_dump(exclude={"currency", "cost"}), "cost": _cost(one)} for one in spent)
+    return {
+        "asked_of_endpoints": rows,
+        "cost": dg.MetadataValue.float(round(math.fsum(one.cost or 0.0 for one in spent), 6)),
+    }
+
+
+def _cost(one: ProviderSpending) -> str:
+    return "no price set" if one.cost is None else f"{one.cost:.4g} {one.currency}".rstrip()
 
 
 def trace_table(rounds: Sequence[Round]) -> dg.TableMetadataValue:

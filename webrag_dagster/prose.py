@@ -8,7 +8,7 @@ import dagster as dg
 
 from webrag_core.percentages import percent
 from webrag_dagster.markdown import block, link, passage_markdown, quote
-from webrag_dagster.metadata import Metadata, table
+from webrag_dagster.metadata import Metadata, spending_metadata, table
 from webrag_dagster.page_addresses import answer_address
 from webrag_dagster.running import ORIGIN
 
@@ -49,6 +49,7 @@ def prose_metadata(answer: Answer, *, pages_from: str, origin: str = ORIGIN) -> 
         "quotes": dg.MetadataValue.int(len(answer.citations)),
         "pages_fetched": dg.MetadataValue.int(answer.spent.pages),
         "seconds": dg.MetadataValue.float(answer.spent.seconds),
+        **spending_metadata(answer.spent.providers),
         "warnings": dg.MetadataValue.int(len(answer.warnings)),
         "asked_by": dg.MetadataValue.text(origin),
         "pages_from": dg.MetadataValue.text(pages_from),

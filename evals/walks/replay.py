@@ -15,7 +15,7 @@ from evals.walks.recorded import RecordedRound, RecordedRun
 from evals.walks.sitewalk import UNTIL_CAP
 from webrag_core.config import Settings
 from webrag_core.orchestration.judged import decide
-from webrag_core.orchestration.limits import TIMEOUT, bounded
+from webrag_core.orchestration.limits import COST, TIMEOUT, bounded
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision
 from webrag_core.orchestration.policies import StopPolicy, get_policy
 
@@ -114,13 +114,21 @@ def bounded_as_recorded(
 ) -> ExpansionDecision:
     """`decision` under the limits of the loop, as far as the recording tells them.
 
-    Time is not replayed: a round that was recorded as out of time is so for every policy. Where the number of pages
-    was not recorded, the page limit is reached where the recorded run met it.
+    Time and cost are not replayed: a round that was recorded as out of time, or too dear, is so for every policy. Where
+    the number of pages was not recorded, the page limit is reached where the recorded run met it.
     """
     pages = recorded.pages
     if pages is None:
         pages = settings.webrag_max_pages if recorded.rule == "page-limit" else 0
-    return bounded(decision, signals, settings, budget=budget, pages=pages, out_of_time=recorded.rule == TIMEOUT)
+    return bounded(
+        decision,
+        signals,
+        settings,
+        budget=budget,
+        pages=pages,
+        out_of_time=recorded.rule == TIMEOUT,
+        too_dear="a limit of cost was reached" if recorded.rule == COST else None,
+    )
 
 
 def _agrees(decision: ExpansionDecision, recorded: RecordedRound) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from tests.acquisition.firecrawl_server import document
@@ -19,6 +21,8 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.providers import rate_limits
+from webrag_core.store.breakers import Breakers
+from webrag_core.store.database import Database
 
 QUESTION = "How do I rotate the signing keys?"
 ANSWER = "To rotate the signing keys, run vault keys rotate. Old signing keys stay valid for two days after you rotate."
@@ -75,8 +79,9 @@ def ask(
     gate = NetworkGate(configured, resolver=resolver({"site.example": ["93.184.216.34"]}))
 
     async def run() -> list[OrchestrationResult]:
-        acquirer = FallbackAcquirer(FirecrawlAcquirer(configured, gate), direct or LocalSite({}, name="http"))
-        async with Corpus.open(configured, acquirer) as corpus:
+        async with await Database.open(configured) as database:
+            firecrawl = FirecrawlAcquirer(configured, gate, Breakers.for_settings(database, configured))
+            corpus = Corpus(database, FallbackAcquirer(firecrawl, direct or LocalSite({}, name="http")), configured)
             request = AnswerRequest(**{"urls": (f"{SITE}/",), "query": QUESTION, **options})
             return [await OrchestratorEngine(corpus).run(request) for _ in range(times)]
 
@@ -218,3 +223,43 @@ def test_a_reranker_that_refuses_is_asked_once(settings: Settings, status: int) 
         first, _ = ask(with_reranker(settings, reranker.url), server, times=2)
     assert len(reranker.calls) == len(first.query_analysis.sub_queries)
     assert len([warning for warning in first.warnings if "jina" in warning]) == 1
+
+
+def with_prices(settings: Settings, folder: Path, **limits: float) -> Settings:
+    file = folder / "prices.toml"
+    file.write_text('currency = "EUR"\n[providers.firecrawl]\npage = 2\n[providers."firecrawl map"]\nrequest = 1\n')
+    return settings.model_copy(update={"prices_file": file, **limits})
+
+
+def spent_by_day(settings: Settings) -> list[tuple[Any, ...]]:
+    assert settings.database_url is not None
+    with psycopg.connect(settings.database_url) as connection:
+        return connection.execute("SELECT provider, requests, pages FROM spending ORDER BY provider").fetchall()
+
+
+def test_a_result_and_its_day_say_what_was_spent(settings: Settings, tmp_path: Path) -> None:
+    with serving(provider_of(site("Nothing of this here."))) as server:
+        [result] = ask(with_prices(settings, tmp_path), server, expansion_budget=1)
+    pages = len(bought(server)) - 1  # and a map
+    assert pages > 2
+    assert {one.provider: (one.requests, one.pages, one.cost) for one in result.spent} == {
+        "firecrawl": (pages, pages, 2.0 * pages),
+        "firecrawl map": (1, 0, 1.0),
+    }
+    assert spent_by_day(settings) == [("firecrawl", pages, pages), ("firecrawl map", 1, 0)]
+    assert f"firecrawl: {pages} requests, {pages} pages, {2 * pages} EUR" in result.to_markdown()
+
+
+@pytest.mark.parametrize("limits", [{"max_cost_per_answer": 2.0}, {"max_cost_per_day": 2.0}])
+def test_a_limit_of_cost_stops_softly(settings: Settings, tmp_path: Path, limits: dict[str, float]) -> None:
+    with serving(provider_of(site("Nothing of this here."))) as server:
+        [result] = ask(with_prices(settings, tmp_path, **limits), server)
+    assert bought(server) == ["/"]
+    assert result.final_decision.rule == "cost-limit"
+    assert any("2 of 2 EUR" in warning for warning in result.warnings)
+
+
+def test_a_limit_that_cannot_count_says_so(settings: Settings) -> None:
+    with serving(provider_of(site(ANSWER))) as server:
+        [result] = ask(settings.model_copy(update={"max_cost_per_answer": 1.0}), server)
+    assert any("no price is set for firecrawl" in warning for warning in result.warnings)

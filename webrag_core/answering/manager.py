@@ -33,6 +33,7 @@ from webrag_core.orchestration.stream import streamed
 from webrag_core.origin import ANSWER, asked_by
 from webrag_core.percentages import cut, percent
 from webrag_core.providers.chat import ChatEndpoint
+from webrag_core.providers.prices import load_prices, priced
 from webrag_core.result_warnings import Caution, log_warning
 from webrag_core.retrieval.languages import language_warnings
 from webrag_core.retrieval.models import spelling_note
@@ -196,6 +197,7 @@ class Manager:
                         rounds=len(gathered.walk),
                         chat_calls=ledger.chat.used,
                         replaced=0 if report is None else report.replaced,
+                        providers=priced(ledger.meter.amounts, load_prices(self._settings)),
                     ),
                     warnings=gathered.warnings,
                     evidence_ids=gathered.evidence_ids,
@@ -205,6 +207,7 @@ class Manager:
                     async for name, problem in recheck(connection, answer_id):  # nothing unproved is stored
                         if problem is not None:
                             raise IntegrityError(f"{name}: {problem}")
+        await database.spending.flush(database.transaction)
         tell(Done(answer=answer))
         return answer
 

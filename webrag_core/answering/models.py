@@ -11,6 +11,7 @@ from pydantic import Field, computed_field, field_validator, model_validator
 from webrag_core.errors import NotStoredError
 from webrag_core.judging.verdict import Verdict
 from webrag_core.percentages import percent
+from webrag_core.providers.prices import ProviderSpending
 from webrag_core.readable import Readable, counted, shortened
 from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.models import Contract
@@ -111,7 +112,8 @@ class Listed(Contract):
 
 class Spent(Contract):
     """What the answer cost; `composing_seconds` is the part after the evidence was gathered. `chat_calls` are exchanges
-    with a chat model; `replaced` are sentences that it worded otherwise than their page, whose own words are said."""
+    with a chat model; `replaced` are sentences that it worded otherwise than their page, whose own words are said;
+    `providers` is what was asked of each endpoint that may charge for it."""
 
     seconds: float = 0.0
     composing_seconds: float = 0.0
@@ -119,6 +121,7 @@ class Spent(Contract):
     rounds: int = 0
     chat_calls: int = 0
     replaced: int = 0
+    providers: list[ProviderSpending] = Field(default_factory=list)
 
 
 class Answer(Readable, Contract):

@@ -191,12 +191,13 @@ def status(as_json: Json = False) -> None:
     from webrag_core.conversion.worker import worker_sandbox
     from webrag_core.corpus.status import corpus_status
     from webrag_core.indexing.window_vectors import window_status
+    from webrag_core.providers.prices import load_prices
     from webrag_core.store.database import Database
 
     async def work() -> None:
         settings = load_settings()
         async with await Database.open(settings) as database, database.connection() as connection:
-            corpus_report = await corpus_status(connection)
+            corpus_report = await corpus_status(connection, load_prices(settings))
             windows = await window_status(connection) if settings.retrieval_windows else None
         sandbox = worker_sandbox()
         if as_json:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 from psycopg import AsyncConnection
 from psycopg.rows import class_row, dict_row
 from pydantic import BaseModel
 
+from webrag_core.providers.prices import Prices, ProviderSpending, priced
 from webrag_core.store.breakers import BreakerState, breaker_states
+from webrag_core.store.spending import spent_since, total
 
 
 class SourceStatus(BaseModel):
@@ -31,7 +33,8 @@ class SourceStatus(BaseModel):
 
 class CorpusStatus(BaseModel):
     """The whole corpus. `answers` counts runs that gave one, `failures` documents by reason; `breakers` are those of
-    endpoints that have failed since they last answered."""
+    endpoints that have failed since they last answered. What was asked of endpoints is that of today (UTC), and of this
+    and the 29 days before."""
 
     sources: list[SourceStatus]
     embedding_model: str | None
@@ -39,6 +42,8 @@ class CorpusStatus(BaseModel):
     failures: dict[str, int]
     database_bytes: int
     breakers: list[BreakerState] = []
+    spent_today: list[ProviderSpending] = []
+    spent_in_30_days: list[ProviderSpending] = []
 
 
 _STATUSES = """
@@ -62,8 +67,8 @@ async def source_statuses(connection: AsyncConnection, keys: Sequence[str] | Non
         return await cursor.fetchall()
 
 
-async def corpus_status(connection: AsyncConnection) -> CorpusStatus:
-    """Count documents, chunks, tokens, answers and failures."""
+async def corpus_status(connection: AsyncConnection, prices: Prices | None = None) -> CorpusStatus:
+    """Count documents, chunks, tokens, answers and failures, and what was asked of endpoints, at `prices`."""
     sources = await source_statuses(connection)
     async with connection.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(
@@ -75,4 +80,13 @@ async def corpus_status(connection: AsyncConnection) -> CorpusStatus:
         )
         row = await cursor.fetchone()
     assert row is not None
-    return CorpusStatus(sources=sources, breakers=await breaker_states(connection), **row)
+    today = datetime.now(UTC).date()
+    days = await spent_since(connection, today - timedelta(days=29))
+    known = prices or Prices()
+    return CorpusStatus(
+        sources=sources,
+        breakers=await breaker_states(connection),
+        spent_today=priced(days.get(today, {}), known),
+        spent_in_30_days=priced(total(days.values()), known),
+        **row,
+    )

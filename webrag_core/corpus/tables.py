@@ -542,6 +542,7 @@ _WORK = (
     Table("host_paces", ("host",), "webrag_core.store.leases", stays="when hosts may be asked again"),
     Table("host_leases", ("ticket",), "webrag_core.store.leases", stays="requests that are under way"),
     Table("breakers", ("name",), "webrag_core.store.breakers", stays="endpoints that fail"),
+    Table("spending", ("day", "provider"), "webrag_core.store.spending", stays="what endpoints were asked for"),
 )
 
 MIGRATIONS = Table("schema_migrations", ("name",), "webrag_core.store.migrate", stays="which migrations were applied")

@@ -75,6 +75,7 @@ class Corpus:
             if acquirer is None:
                 acquirer = make_acquirer(settings, database=database)
                 stack.push_async_callback(acquirer.aclose)
+            stack.push_async_callback(database.spending.flush, database.transaction)
             yield cls(database, acquirer, settings, embedder)
 
     async def add(

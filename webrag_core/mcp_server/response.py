@@ -101,7 +101,7 @@ def _warnings(warnings: Sequence[Caution], failed: set[str]) -> list[str]:
     return lines
 
 
-_LIMITS = frozenset(["round-limit", "budget-spent", "page-limit", "timeout"])
+_LIMITS = frozenset(["round-limit", "budget-spent", "page-limit", "cost-limit", "timeout"])
 _MOST = 3
 _WEAK = 0.5
 _SURE = 0.8

@@ -11,6 +11,7 @@ from webrag_core.judging.chat_judge import make_judge
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.clock import Clock
 from webrag_core.orchestration.conclusion import Conclude
+from webrag_core.orchestration.cost import Cost
 from webrag_core.orchestration.events import Finished, Progress, RunEvent, Tell, telling
 from webrag_core.orchestration.frontier import Frontier
 from webrag_core.orchestration.llm_analysis import Analyst
@@ -21,6 +22,7 @@ from webrag_core.orchestration.run import Run
 from webrag_core.orchestration.stream import streamed
 from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.reranking import make_reranker
+from webrag_core.store.spending import metering
 from webrag_core.trace import traced
 
 __all__ = ["AnswerRequest", "OrchestratorEngine", "Progress"]
@@ -71,6 +73,15 @@ class OrchestratorEngine:
         return streamed(run)
 
     async def _run(self, request: AnswerRequest, tell: Tell, conclude: Conclude | None) -> OrchestrationResult:
+        database = self._corpus.database
+        with metering() as meter:
+            result = await self._metered(request, tell, conclude, Cost(self._settings, database, meter))
+        await database.spending.flush(database.transaction)
+        return result
+
+    async def _metered(
+        self, request: AnswerRequest, tell: Tell, conclude: Conclude | None, cost: Cost
+    ) -> OrchestrationResult:
         most = self._settings.webrag_answer_timeout
         clock = Clock(most if request.seconds is None else min(most, request.seconds))
         seeds = request.seeds()
@@ -104,6 +115,7 @@ class OrchestratorEngine:
             budget=budget,
             frontier=Frontier(seeds, visited=set(request.excluded_pages())),
             clock=clock,
+            cost=cost,
             tell=tell,
         )
         if request.expansion_budget is not None and request.expansion_budget > ceiling:

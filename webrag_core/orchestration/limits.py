@@ -7,6 +7,7 @@ from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecisio
 
 TIMEOUT = "timeout"
 PROVIDER_FAILED = "provider-failed"
+COST = "cost-limit"
 
 
 def bounded(
@@ -18,11 +19,13 @@ def bounded(
     pages: int,
     out_of_time: bool,
     provider_failed: bool = False,
+    too_dear: str | None = None,
 ) -> ExpansionDecision:
     """Return `decision`, or a stop with the rule id of the limit that forbids its action. Pure.
 
     `signals` are those it was made from, `budget` is the number of expansion rounds allowed, `pages` the number of
-    pages tried so far, failed ones included. A failed provider ends the run whatever was decided.
+    pages tried so far, failed ones included, `too_dear` says which limit of cost is reached, if any. A failed provider
+    ends the run whatever was decided.
     """
     if provider_failed:
         return _stop(decision, PROVIDER_FAILED, "the embedding model failed; evidence of earlier rounds is kept")
@@ -32,6 +35,8 @@ def bounded(
         return _stop(
             decision, TIMEOUT, f"time limit of {settings.webrag_answer_timeout:g} s reached (WEBRAG_ANSWER_TIMEOUT)"
         )
+    if too_dear is not None:
+        return _stop(decision, COST, too_dear)
     if signals.round >= budget:
         return _stop(decision, "round-limit", f"the budget of {budget} expansion rounds is spent")
     if decision.action == "expand_breadth" and not signals.previews_left:

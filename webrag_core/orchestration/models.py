@@ -9,6 +9,7 @@ from pydantic import Field
 from webrag_core.judging.verdict import Verdict
 from webrag_core.markdown_text import address, code, prose
 from webrag_core.percentages import percent
+from webrag_core.providers.prices import ProviderSpending, spent_line
 from webrag_core.readable import Readable, counted, shortened
 from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.citations import relevant
@@ -208,7 +209,8 @@ class OrchestrationResult(Readable, Contract):
 
     `status` says first whether it answers the query (see `verdict`), `probability_note` how far
     `probability_complete` can be trusted. `look_next` are the URLs that the run would have read next, best first,
-    `map_files` those it requested for what the site says about its pages (`Acquirer.site_map`). `confidence`, in [0,
+    `map_files` those it requested for what the site says about its pages (`Acquirer.site_map`).
+    `spent` is what was asked of each endpoint that may charge for it. `confidence`, in [0,
     1], is that of the status: that the best sentences answer the question, or that the quote number `best_citation`
     does.
     """
@@ -225,6 +227,7 @@ class OrchestrationResult(Readable, Contract):
     rounds: list[Round]
     corpus_stats: CorpusStats
     timing: OrchestrationTiming
+    spent: list[ProviderSpending] = Field(default_factory=list)
     mode: Literal["full_context", "chunk"]
     policy: str
     final_decision: ExpansionDecision
@@ -284,7 +287,10 @@ class OrchestrationResult(Readable, Contract):
         for one in self.read_documents():
             reason = f" ({prose(one.reason)})" if one.reason else ""
             lines.append(f"- round {one.round}, {one.outcome}{reason}: {address(one.url)}")
-        lines += ["", f"Stopped by rule {code(decision.rule)} of {code(self.policy)}: {prose(decision.reason)}", ""]
+        lines.append("")
+        if self.spent:
+            lines += [f"Asked of endpoints: {prose(spent_line(self.spent))}", ""]
+        lines += [f"Stopped by rule {code(decision.rule)} of {code(self.policy)}: {prose(decision.reason)}", ""]
         lines += [line for warning in self.warnings for line in (f"Warning: {prose(warning)}", "")]
         return "\n".join(lines).rstrip() + "\n"
 

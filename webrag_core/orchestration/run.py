@@ -20,6 +20,7 @@ from webrag_core.language.detection import detected
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.clock import Clock
 from webrag_core.orchestration.conclusion import Conclude, Conclusion
+from webrag_core.orchestration.cost import Cost
 from webrag_core.orchestration.events import PageSeen, PhaseBegun, RoundDone, Tell
 from webrag_core.orchestration.evidence import Evidence
 from webrag_core.orchestration.frontier import (
@@ -31,7 +32,7 @@ from webrag_core.orchestration.frontier import (
     run_document,
 )
 from webrag_core.orchestration.judged import decide, wants_verdict
-from webrag_core.orchestration.limits import TIMEOUT, bounded
+from webrag_core.orchestration.limits import COST, TIMEOUT, bounded
 from webrag_core.orchestration.link_reranking import reranked_links
 from webrag_core.orchestration.link_scorers import LinkCandidate, score_links
 from webrag_core.orchestration.llm_analysis import Analysed
@@ -96,6 +97,7 @@ class Run:
     budget: int
     frontier: Frontier
     clock: Clock
+    cost: Cost
     tell: Tell
     begun: datetime = field(default_factory=lambda: datetime.now(UTC))
     sub_queries: list[str] = field(default_factory=list)
@@ -117,6 +119,7 @@ class Run:
     described: bool = False
     warnings: list[Caution] = field(default_factory=list)
     provider_failed: bool = False
+    too_dear: str | None = None  # which limit of cost is reached
 
     @property
     def settings(self) -> Settings:
@@ -273,6 +276,7 @@ class Run:
         begun = time.monotonic()
         with span("round", number=len(self.rounds)):
             await self._retrieve()
+            self.too_dear = await self.cost.reached()
             signals, decision = await self._decide()
             await self._record(signals, decision, (time.monotonic() - begun) * 1000)
         return decision
@@ -305,7 +309,8 @@ class Run:
     def _is_spent(self) -> bool:
         """Whether nothing more may be fetched, whatever the policy decides."""
         pages = self.frontier.tried >= self.settings.webrag_max_pages
-        return pages or self.provider_failed or len(self.rounds) >= self.budget or self.clock.seconds_left <= 0
+        stopped = self.provider_failed or self.too_dear is not None or self.clock.seconds_left <= 0
+        return pages or stopped or len(self.rounds) >= self.budget
 
     async def _retrieve(self) -> None:
         """Gather evidence for every sub-query. Stored pages that it came from count as read."""
@@ -384,9 +389,10 @@ class Run:
                 pages=self.frontier.tried,
                 out_of_time=self.clock.seconds_left <= 0,
                 provider_failed=self.provider_failed,
+                too_dear=self.too_dear,
             )
         self.history.append(signals)
-        if decision.rule == TIMEOUT:
+        if decision.rule in (TIMEOUT, COST):
             self.warn(Caution(f"stopped early: {decision.reason}"))
         return signals, decision
 
@@ -532,6 +538,8 @@ class Run:
         evidence = self.evidence
         self._warn_of_previews()
         self.warnings += [_counted(message, pages) for message, pages in self.direct.items()]
+        if (unpriced := self.cost.unpriced()) is not None:
+            self.warn(Caution(unpriced))
         with self.clock.phase("merge_ms"):
             best, citations = evidence.fitting()
         with self.clock.phase("locality_ms"):
@@ -550,6 +558,7 @@ class Run:
             rounds=self.rounds,
             corpus_stats=evidence.stats,
             timing=self.clock.stop(),
+            spent=self.cost.spent(),
             mode=evidence.mode,
             policy=self.policy.name,
             final_decision=decision,

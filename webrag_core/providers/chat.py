@@ -21,6 +21,7 @@ from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_
 from webrag_core.providers.rerankers.remote import LARGEST_ANSWER, read_at_most
 from webrag_core.providers.retry import Failure, RetryingEndpoint
 from webrag_core.store.breakers import Breakers
+from webrag_core.store.spending import Amounts, Spending
 from webrag_core.trace import span
 
 _PREFIX = "ORCHESTRATION_LLM"
@@ -109,6 +110,7 @@ class ChatEndpoint:
         self._key = settings.orchestration_llm_api_key
         self._slots = asyncio.Semaphore(_AT_ONCE)
         breaker = None if breakers is None else breakers.of("chat", self._url)
+        self._spending = Spending() if breakers is None else breakers.spending
         self._endpoint = RetryingEndpoint(_DIALECTS, attempts=_ATTEMPTS, breaker=breaker)
         self._streams = True  # until the server shows that it does not
 
@@ -162,6 +164,7 @@ class ChatEndpoint:
                     opened = await self._endpoint.ask(send, seconds)
                 if isinstance(opened, Failure):
                     raise opened.on(ChatError(self.model, opened.reason))
+                self._spend(None)
                 async with opened.closing:
                     piece: str | Failure | None = opened.first
                     length = 0
@@ -178,6 +181,14 @@ class ChatEndpoint:
             left = max(0.0, ends - asyncio.get_running_loop().time())
             yield await self._complete(messages, seconds=left, max_tokens=max_tokens, form=form)
 
+    def _spend(self, usage: object) -> None:
+        """Count an answered request, with the tokens that the endpoint tells, if it does."""
+        counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
+        sent, received = (count if isinstance(count, int) and count > 0 else 0 for count in counts)
+        untold = int(not (sent or received))
+        amounts = Amounts(requests=1, untold=untold, input_tokens=sent, output_tokens=received)
+        self._spending.add(f"chat {self.model}", amounts)
+
     def _count(self) -> None:
         allowance = chat_allowance.get()
         if allowance is not None:
@@ -188,7 +199,10 @@ class ChatEndpoint:
         with _failures() as failures:
             async with self._client(seconds, read_at_most) as client:
                 answer = await client.chat.completions.create(**body)
-        return failures[0] if failures else _text_of(answer, structured=structured)
+        if failures:
+            return failures[0]
+        self._spend(getattr(answer, "usage", None))
+        return _text_of(answer, structured=structured)
 
     async def _open(self, body: dict[str, Any], seconds: float) -> _OpenStream | Failure:
         """A stream whose first piece is there, or that ended without one."""

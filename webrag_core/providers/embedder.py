@@ -25,6 +25,7 @@ from webrag_core.providers.input_types import InputType, convention_of
 from webrag_core.providers.retry import Failure, RetryingEndpoint, through
 from webrag_core.providers.static_model import text_vectors, token_ids
 from webrag_core.store.breakers import Breakers
+from webrag_core.store.spending import Amounts, Spending
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -179,6 +180,7 @@ class OpenAIEmbedder:
         self._slots = asyncio.Semaphore(settings.embedding_max_workers)
         self._convention = convention_of(settings)
         self._breaker = None if breakers is None else breakers.of("embeddings", self._url)
+        self._spending = Spending() if breakers is None else breakers.spending
         self._endpoint = RetryingEndpoint(_FORMS, attempts=_ATTEMPTS, shares_pauses=True)
         self._under_way: set[asyncio.Future[None]] = set()
         self._queries: dict[str, Vectors] = {}
@@ -369,6 +371,9 @@ class OpenAIEmbedder:
         tokens = _tokens(answer)
         self.tokens += tokens
         self.unrecorded += tokens
+        self._spending.add(
+            f"embeddings {self.identity.name}", Amounts(requests=1, untold=int(not tokens), input_tokens=tokens)
+        )
         try:
             return self._vectors(rows, len(texts))
         except EmbeddingError as error:

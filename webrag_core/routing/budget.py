@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from webrag_core.providers.chat import ChatAllowance, chat_allowance
 from webrag_core.routing.plan import Budget
+from webrag_core.store.spending import Meter, metering
 
 
 class Ledger:
@@ -19,6 +20,7 @@ class Ledger:
         self._clock = clock
         self._ends = clock() + budget.seconds
         self.chat = ChatAllowance(budget.chat_calls)
+        self.meter = Meter()
 
     @property
     def seconds_left(self) -> float:
@@ -27,9 +29,10 @@ class Ledger:
 
     @contextmanager
     def in_force(self) -> Iterator[None]:
-        """Count every exchange with a chat model within the block."""
+        """Count every exchange with a chat model within the block, and what is asked of any endpoint."""
         token = chat_allowance.set(self.chat)
         try:
-            yield
+            with metering(self.meter):
+                yield
         finally:
             chat_allowance.reset(token)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from webrag_core.answering.models import Answer, Highlight
+from webrag_core.providers.prices import spent_line
 from webrag_core.routing.results import TaskReport, is_lost
 from webrag_core.showing.elements import (
     Element,
@@ -141,4 +142,5 @@ def _lost(task: TaskReport) -> Note:
 def _cost(answer: Answer) -> str:
     number = "" if answer.answer_id is None else f"Answer {answer.answer_id}: "
     spent = answer.spent
-    return f"{number}pages fetched: {spent.pages}, rounds: {spent.rounds}, {spent.seconds:.2f} s"
+    asked = f"; {spent_line(spent.providers)}" if spent.providers else ""
+    return f"{number}pages fetched: {spent.pages}, rounds: {spent.rounds}, {spent.seconds:.2f} s{asked}"

@@ -24,6 +24,7 @@ from webrag_core.errors import StoreError
 if TYPE_CHECKING:
     from webrag_core.config import Settings
     from webrag_core.store.database import Database
+    from webrag_core.store.spending import Spending
 
 logger = logging.getLogger(__name__)
 
@@ -78,6 +79,11 @@ class Breakers:
     def for_settings(cls, database: Database, settings: Settings) -> Self:
         """With the limits of the settings."""
         return cls(database, failures=settings.breaker_failures, seconds=settings.breaker_seconds)
+
+    @property
+    def spending(self) -> Spending:
+        """Where what is asked of endpoints is counted, in the same database."""
+        return self._database.spending
 
     def of(self, kind: str, url: str) -> Breaker:
         """The breaker around the endpoint at `url`, of which only the host is kept."""

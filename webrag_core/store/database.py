@@ -27,6 +27,7 @@ from webrag_core.store.claims import Claims
 from webrag_core.store.embedded import embedded_url, exit_on_sigterm
 from webrag_core.store.migrate import migrate
 from webrag_core.store.server_resources import ServerResources
+from webrag_core.store.spending import Spending
 
 _CONNECT_SECONDS = 10.0
 _POOL_SIZE = 8
@@ -55,6 +56,7 @@ class Database:
     def __init__(self, url: str, limits: Limits) -> None:
         self.url = url
         self.claims = Claims(url)
+        self.spending = Spending()
         self._limits = limits
         self._pool: AsyncConnectionPool[AsyncConnection] = AsyncConnectionPool(
             url,

@@ -8,7 +8,7 @@ import dagster as dg
 from webrag_dagster.corpus.layers import DOCUMENTS
 from webrag_dagster.corpus.runs import failed_partitions
 from webrag_dagster.defs.prose_checks import PROSE_CHECKS
-from webrag_dagster.metadata import Metadata, table
+from webrag_dagster.metadata import Metadata, spending_metadata, table
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
@@ -51,13 +51,14 @@ def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) 
     """Compare the corpus with Dagster's event log."""
     from webrag_core.corpus.refresh_store import due_sources
     from webrag_core.corpus.status import corpus_status
+    from webrag_core.providers.prices import load_prices
     from webrag_core.store.database import Database
 
     settings = corpus.settings()
 
     async def work() -> "tuple[CorpusStatus, list[DueSource]]":
         async with await Database.open(settings) as database, database.snapshot() as connection:
-            status = await corpus_status(connection)
+            status = await corpus_status(connection, load_prices(settings))
             return status, await due_sources(connection, timedelta(days=settings.webrag_revisit_days))
 
     status, due = run(work())
@@ -88,6 +89,7 @@ def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) 
             }
             for source in sorted(status.sources, key=lambda source: -source.ready)
         ),
+        **spending_metadata(status.spent_today),
         "failures_by_reason": table({"reason": name, "pages": count} for name, count in status.failures.items()),
     }
     return dg.MaterializeResult(

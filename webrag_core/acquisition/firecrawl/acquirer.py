@@ -103,6 +103,8 @@ class FirecrawlAcquirer:
         def deliver(url: str, page: Scraped | ScrapeFailure | None) -> None:
             future = announced.get(url)
             if future is not None and not future.done():
+                if isinstance(page, Scraped):
+                    self._api.count_page()
                 future.set_result(page)
 
         async def work() -> None:

@@ -23,6 +23,7 @@ from webrag_core.errors import Reason
 from webrag_core.providers.endpoint import trust_store
 from webrag_core.providers.retry import Failure, RetryingEndpoint
 from webrag_core.store.breakers import Breakers
+from webrag_core.store.spending import Amounts, Spending
 
 if TYPE_CHECKING:
     from firecrawl import AsyncFirecrawl
@@ -67,6 +68,7 @@ class FirecrawlApi:
         breaker = None if breakers is None else breakers.of("firecrawl", self._url)
         self._endpoint = RetryingEndpoint((None,), attempts=_ATTEMPTS, breaker=breaker)
         self._key = settings.firecrawl_api_key
+        self._spending = Spending() if breakers is None else breakers.spending
         self._pause = settings.breaker_seconds
         self._refused: tuple[ScrapeFailure, float] | None = None  # and until when nothing is asked
         self.limited = False
@@ -115,7 +117,14 @@ class FirecrawlApi:
             body = {"url": url, "origin": _ORIGIN, **_camel(options), "maxAge": max(self._max_age_ms, _RECENT_MS)}
             raw = await self._raw("POST", f"{self._url}/v2/scrape", body)
             answer = raw if isinstance(raw, ScrapeFailure) else raw.get("data")
-        return answer if isinstance(answer, ScrapeFailure) else Scraped.of(answer) or _NO_REPLY
+        scraped = answer if isinstance(answer, ScrapeFailure) else Scraped.of(answer) or _NO_REPLY
+        if isinstance(scraped, Scraped):
+            self.count_page()
+        return scraped
+
+    def count_page(self) -> None:
+        """Count a page that was delivered."""
+        self._spending.add("firecrawl", Amounts(requests=1, pages=1))
 
     async def map(self, url: str, search: str | None, limit: int, left: float) -> list[object] | ScrapeFailure:
         """Links of a site as Firecrawl gives them: strings, or things with url, title and description."""
@@ -128,6 +137,8 @@ class FirecrawlApi:
             links = raw if isinstance(raw, ScrapeFailure) else raw.get("links")
         else:
             links = answer if isinstance(answer, ScrapeFailure) else getattr(answer, "links", None)
+        if isinstance(links, list):
+            self._spending.add("firecrawl map", Amounts(requests=1))
         return links if isinstance(links, (list, ScrapeFailure)) else _NO_REPLY
 
     async def start_batch(self, urls: Sequence[str], left: float) -> str | ScrapeFailure:

@@ -54,4 +54,5 @@ class CohereReranker(RemoteReranker):
             return UNREACHABLE
         except (ParsingError, ValueError, AttributeError, TypeError):
             return GARBAGE
+        self._count(0)  # a request is what it charges for
         return rows_of(answer)

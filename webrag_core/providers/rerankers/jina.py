@@ -45,4 +45,6 @@ class JinaReranker(RemoteReranker):
             return UNREACHABLE
         except ValueError:
             return GARBAGE
+        usage = content.get("usage") if isinstance(content, dict) else None
+        self._count(usage.get("total_tokens") if isinstance(usage, dict) else None)
         return rows_of(content)

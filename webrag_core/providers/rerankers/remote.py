@@ -17,6 +17,7 @@ from webrag_core.providers.endpoint import load_package
 from webrag_core.providers.rerankers.protocol import Reranked, RerankResult
 from webrag_core.providers.retry import Failure, through
 from webrag_core.store.breakers import Breakers
+from webrag_core.store.spending import Amounts, Spending
 
 LARGEST_ANSWER = 8_000_000
 """Bytes, unpacked: scores of a thousand passages are a hundredth of it, also with their texts repeated."""
@@ -71,6 +72,7 @@ class RemoteReranker(ABC):
         self._key = settings.reranker_api_key
         self._seconds = settings.reranker_timeout
         self._breaker = None if breakers is None else breakers.of("reranker", self._url)
+        self._spending = Spending() if breakers is None else breakers.spending
 
     async def rerank(
         self,
@@ -155,6 +157,12 @@ class RemoteReranker(ABC):
             return await self._ask(query, passages)
         except (RecursionError, OverflowError):  # JSON nested deeper, or numbers longer, than the parser goes
             return GARBAGE
+
+    def _count(self, tokens: object) -> None:
+        """Count an answered request, with its tokens; None where the endpoint did not tell them."""
+        told = tokens if isinstance(tokens, int) and tokens >= 0 else None
+        amounts = Amounts(requests=1, untold=int(told is None), input_tokens=told or 0)
+        self._spending.add(f"reranker {self.name} {self._model}", amounts)
 
     @abstractmethod
     async def _ask(self, query: str, passages: list[str]) -> object:

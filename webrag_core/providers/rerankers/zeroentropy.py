@@ -53,4 +53,5 @@ class ZeroEntropyReranker(RemoteReranker):
             return UNREACHABLE
         except (zeroentropy.ZeroEntropyError, ValueError, AttributeError, TypeError, OverflowError):
             return GARBAGE  # no JSON, or JSON of another shape, on which the SDK stumbles
+        self._count(getattr(answer, "total_tokens", None))
         return rows_of(answer)
