@@ -156,7 +156,8 @@ def test_links_are_ranked_in_one_request_before_pages_are_bought(settings: Setti
     pages["/"] = page("Vault", "Nothing of this here.", {**LINKS, "/renew": "renewing credentials"})
     with serving(provider_of(pages)) as server, serving(ranking) as reranker:
         [result] = ask(with_reranker(settings, reranker.url), server)
-    assert bought(server)[:3] == ["/", "map", "/renew"]
+    assert bought(server)[:2] == ["/", "map"]
+    assert "/renew" in bought(server)[2:5], "three pages are asked for at the same time"
     assert result.rounds[0].candidates[0].url == f"{SITE}/renew"
     sent = [call.body["documents"] for call in reranker.calls]
     assert len([texts for texts in sent if len(texts) > 2 and any("renewing cred" in text for text in texts)]) == 1

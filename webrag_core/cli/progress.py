@@ -93,9 +93,11 @@ def _line(phase: str, completed: Round | None) -> str:
 
 
 def _next_page(completed: Round) -> str | None:
-    if completed.decision.action != "expand_breadth" or not completed.candidates:
+    """The page that is read next: the best of the pages looked at, else the best link."""
+    following = [*completed.previews, *completed.candidates]
+    if completed.decision.action != "expand_breadth" or not following:
         return None
-    return one_line(completed.candidates[0].url)
+    return one_line(following[0].url)
 
 
 def _is_live() -> bool:

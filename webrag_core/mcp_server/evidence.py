@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC
 from os.path import commonpath
 
-from webrag_core.orchestration.models import OrchestrationResult, RunDocument
+from webrag_core.mcp_server.page_tree import page_tree
+from webrag_core.orchestration.models import OrchestrationResult, PreviewScore, RunDocument, ScoredCandidate
 from webrag_core.page_text import visible
 from webrag_core.providers.static_model import count_tokens
+from webrag_core.readable import counted
 from webrag_core.retrieval.models import CitationSpan, RankedChunk
 from webrag_core.retrieval.quotes import best_sentences
 from webrag_core.retrieval.search import CorpusSearch
@@ -215,6 +217,7 @@ _HASH = 12  # hexadecimal digits of a hash that are shown
 _IMAGE = re.compile(r"!\[((?:[^\[\]\\\n]|\\.){1,300})\]\(")
 _MOST_IMAGES = 8
 _MOST_TRACED = 24
+_MOST_SKIPPED = 3  # of each kind
 _SCHEME = re.compile(r"^https?://")
 
 
@@ -269,31 +272,67 @@ def images_section(evidence: Evidence) -> str:
 
 
 def trace(result: OrchestrationResult) -> str:
-    """List the pages read or failed, in order, and count the previews; empty for a single successful page."""
+    """Draw the pages read or failed as a tree, each below the page that its link stands on, with the score that it was
+    chosen by; then the best of what was not read. Empty for a single successful page."""
     documents = result.read_documents()
-    previews = len(result.documents) - len(documents)
     if len(documents) < 2 and all(document.outcome != "failed" for document in documents):
         return ""
     addresses = [_SCHEME.sub("", document.url) for document in documents]
     base = f"{commonpath(addresses)}/" if len(addresses) > 1 else ""
     if not all(f"{address}/".startswith(base) for address in addresses):
         base = ""
-    gained = {step.iteration: step.chunks_added for step in result.expansion_steps}
-    lines = [f"Base: {_address(base)}"] if base else []
+
+    def name(url: str) -> str:
+        return _address(_SCHEME.sub("", url).removeprefix(base)) or "/"
+
     shown = documents[:_MOST_TRACED]
-    counted: set[int] = set()
-    for position, (document, address) in enumerate(zip(shown, addresses, strict=False)):
-        last = position == len(shown) - 1
-        note = _note(document, gained if document.round not in counted else {})
-        counted.add(document.round)
-        branch = "" if document.link_depth == 0 else "└── " if last else "├── "
-        lines.append(f"{branch}{_address(address[len(base) :]) or '/'} ({note})")
+    notes, gained = {}, {step.iteration: step.chunks_added for step in result.expansion_steps}
+    scores = _scores(result)
+    for document in shown:
+        notes[document.url] = f"{name(document.url)} ({_note(document, gained, scores.get(document.url))})"
+        gained.pop(document.round, None)  # counted once, with the first page of the round
+    lines = [f"Base: {_address(base)}"] if base else []
+    lines += page_tree(shown, _parents(result), notes)
     if len(documents) > len(shown):
         lines.append(f"… and {len(documents) - len(shown)} more pages")
-    if previews:
-        lines.append(f"Looked at {previews} linked pages and did not use them")
+    lines += _skipped(result, name)
     lines[-1] += f" [stopped: {result.final_decision.rule}]"
     return "\n".join(lines)
+
+
+def _scores(result: OrchestrationResult) -> dict[str, float]:
+    """By URL the score of the best passage on a page before it was read, else that of the link to it; the last one."""
+    links = {one.url: one.score for done in result.rounds for one in done.candidates}
+    return links | {one.url: one.score for done in result.rounds for one in done.previews}
+
+
+def _parents(result: OrchestrationResult) -> dict[str, str]:
+    """By URL the page that the link to it was first found on."""
+    parents: dict[str, str] = {}
+    for done in result.rounds:
+        for one in done.candidates:
+            parents.setdefault(one.url, one.from_url)
+    return parents
+
+
+def _skipped(result: OrchestrationResult, name: Callable[[str], str]) -> list[str]:
+    """The best pages that were looked at and not used, and the best links that were not followed."""
+    looked = sum(document.preview for document in result.documents)
+    last = result.rounds[-1]
+    lines = []
+    if looked:
+        lines.append(f"Looked at {looked} linked pages and did not use them{_best(last.previews, name)}")
+    tried = {document.url for document in result.documents} | {one.url for one in last.previews}
+    links = [one for one in last.candidates if one.url not in tried]
+    if links:
+        left = max(last.signals.candidates_left, len(links))
+        lines.append(f"Did not follow {counted(left, 'link')}{_best(links, name)}")
+    return lines
+
+
+def _best(skipped: Sequence[PreviewScore | ScoredCandidate], name: Callable[[str], str]) -> str:
+    best = [f"{name(one.url)} ({one.score:.2f})" for one in skipped[:_MOST_SKIPPED]]
+    return f", the best: {', '.join(best)}" if best else ""
 
 
 def trace_summary(result: OrchestrationResult) -> str:
@@ -305,12 +344,16 @@ def trace_summary(result: OrchestrationResult) -> str:
     return f"{len(documents)} pages{lost}, depth {depth} [stopped: {result.final_decision.rule}]"
 
 
-def _note(document: RunDocument, gained: dict[int, int]) -> str:
+def _note(document: RunDocument, gained: Mapping[int, int], score: float | None) -> str:
     if document.outcome == "failed":
         return f"failed: {document.reason}"
-    place = "seed" if document.link_depth == 0 else f"depth {document.link_depth}"
+    if document.link_depth == 0:
+        return "seed"
     chunks = gained.get(document.round)
-    return f"{place}, +{chunks} chunks" if chunks and document.link_depth else place
+    parts = [f"depth {document.link_depth}"]
+    parts += [] if score is None else [f"score {score:.2f}"]
+    parts += [f"+{chunks} chunks"] if chunks else []
+    return ", ".join(parts)
 
 
 def _address(text: str) -> str:

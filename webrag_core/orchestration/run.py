@@ -110,6 +110,7 @@ class Run:
     candidates: list[ScoredCandidate] = field(default_factory=list)
     ranked_links: list[ScoredCandidate] = field(default_factory=list)
     links: dict[str, LinkCandidate] = field(default_factory=dict)
+    found_on: dict[str, str] = field(default_factory=dict)  # by the URL of a preview, the page that links to it
     failed_previews: dict[str, FetchError] = field(default_factory=dict)
     looked: Expansion = field(default_factory=Expansion)
     previews: list[RankedPreview] = field(default_factory=list)
@@ -344,6 +345,7 @@ class Run:
                 seconds = min(seconds, settings.webrag_preview_timeout)
             with self.clock.phase("expansion_ms"):
                 pages = {candidate.url: candidate.link_depth for candidate in chosen}
+                self.found_on.update((candidate.url, candidate.from_url) for candidate in chosen)
                 self.looked = await self._fetch(pages, dict.fromkeys(pages, seconds), preview=True)
             await self._rank_links()
         await self._rank_previews()
@@ -506,6 +508,7 @@ class Run:
             for document in documents:
                 self.tell(PageSeen(page=document))
             expansion = Expansion(expanded=[one.url for one in documents], failed=self.looked.failed)
+            source_url = next((self.found_on[one.url] for one in best if one.url in self.found_on), source_url)
         elif decision.action == "expand_breadth":
             chosen = chosen_candidates(
                 self.candidates,

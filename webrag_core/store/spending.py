@@ -92,8 +92,8 @@ class Spending:
             meter.add(provider, amounts)
 
     async def flush(self, transaction: Callable[[], AbstractAsyncContextManager[AsyncConnection]]) -> None:
-        """Write what is pending, in one `transaction` of the database. One that cannot be reached keeps it pending, with
-        a warning in the log."""
+        """Write what is pending, in one `transaction` of the database. Where that cannot be reached it stays pending,
+        with a warning in the log."""
         pending, self._pending = self._pending, {}
         if not pending:
             return
