@@ -236,5 +236,7 @@ def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = F
     print_line(f"Confidence: {percent(result.confidence)}")
     print_line(f"Estimated completeness: {result.probability_complete:.0%} ({result.probability_note})")
     print_line(f"Time: {result.timing.total_ms / 1000:.2f} s, mode {result.mode}, answer {result.answer_id}")
+    for one in result.spent:
+        print_line(f"Asked of an endpoint: {one.text}")
     for warning in result.warnings:
         print_line(f"Warning: {warning}", style="yellow")

@@ -94,10 +94,10 @@ def _line(phase: str, completed: Round | None) -> str:
 
 def _next_page(completed: Round) -> str | None:
     """The page that is read next: the best of the pages looked at, else the best link."""
-    following = [*completed.previews, *completed.candidates]
-    if completed.decision.action != "expand_breadth" or not following:
+    pages = [*(one.url for one in completed.previews), *(one.url for one in completed.candidates)]
+    if completed.decision.action != "expand_breadth" or not pages:
         return None
-    return one_line(following[0].url)
+    return one_line(pages[0])
 
 
 def _is_live() -> bool:

@@ -43,8 +43,8 @@ def print_status(
             f"{one.name}: {one.state}, {one.failures} failures in a row ({one.last_reason}){again}", style="yellow"
         )
     for when, spent in (("today (UTC)", status.spent_today), ("in 30 days", status.spent_in_30_days)):
-        for one in spent:
-            print_line(f"Asked {when} of {one.text}")
+        for provider in spent:
+            print_line(f"Asked {when} of {provider.text}")
     print_line("Conversion workers do without: " + (", ".join(w for w, p in sandbox.items() if not p) or "nothing"))
     if left := [f"{what} ({problem})" for what, problem in sandbox.items() if problem]:
         print_line("Conversion workers keep, on this machine: " + ", ".join(left), style="yellow")

@@ -16,6 +16,7 @@ from webrag_core.mcp_server.evidence import (
     source_lines,
     tokens,
 )
+from webrag_core.orchestration.limits import COST, TIMEOUT
 from webrag_core.orchestration.models import COMPLETE_AT, EvaluationSignals, OrchestrationResult
 from webrag_core.providers.static_model import count_tokens
 from webrag_core.result_warnings import Caution
@@ -55,7 +56,6 @@ def guide(results: Results, *, word: str, status: str | None = None, doubts: Seq
     )
 
 
-TIMEOUT = "timeout"
 _MOST_WARNINGS = 5
 
 
@@ -73,9 +73,12 @@ def answer_stats(result: OrchestrationResult, shown: int, *, research: str, roun
         f"Link-following rounds: {result.total_iterations}",
         f"Stopped: {result.final_decision.rule} — {label(result.final_decision.reason, 300)}",
         f"Total time: {result.timing.total_ms:.0f}ms",
+        *(f"Asked of an endpoint: {label(one.text, 200)}" for one in result.spent),
     ]
     if result.final_decision.rule == TIMEOUT:
         lines.append("PARTIAL: the time limit was reached before the run finished.")
+    if result.final_decision.rule == COST:
+        lines.append("PARTIAL: a limit of cost was reached before the run finished.")
     failed = {document.url for document in result.documents if document.outcome == "failed"}
     return "\n".join(lines + _warnings(result.warnings, failed))
 
@@ -101,7 +104,7 @@ def _warnings(warnings: Sequence[Caution], failed: set[str]) -> list[str]:
     return lines
 
 
-_LIMITS = frozenset(["round-limit", "budget-spent", "page-limit", "cost-limit", "timeout"])
+_LIMITS = frozenset(["round-limit", "budget-spent", "page-limit", COST, TIMEOUT])
 _MOST = 3
 _WEAK = 0.5
 _SURE = 0.8
