@@ -51,7 +51,6 @@ from webrag_core.mcp_server.requests import (
     expansion_rounds,
 )
 from webrag_core.mcp_server.response import (
-    TIMEOUT,
     Formatted,
     Frame,
     after_answer,
@@ -62,6 +61,7 @@ from webrag_core.mcp_server.response import (
     search_stats,
 )
 from webrag_core.mcp_server.session_memory import SessionMemories, SessionMemory
+from webrag_core.orchestration.limits import COST, TIMEOUT
 from webrag_core.orchestration.models import OrchestrationResult, Round, progress_line
 from webrag_core.origin import asked_by
 from webrag_core.percentages import percent
@@ -425,6 +425,8 @@ def _doubts(result: OrchestrationResult) -> list[str]:
     doubts = []
     if result.final_decision.rule == TIMEOUT:
         doubts.append("the time limit was reached: this is only part of the evidence.")
+    elif result.final_decision.rule == COST:
+        doubts.append("a limit of cost was reached: this is only part of the evidence.")
     elif result.status == "likely":
         doubts.append(f"no sentence is sure enough; a passage probably answers ({percent(result.confidence)}).")
     elif result.status != "answered" and result.citations:

@@ -12,6 +12,7 @@ from webrag_core.corpus.stored_pages import StoredPages
 from webrag_core.errors import FetchError
 from webrag_core.indexing.pipeline import AddedDocument
 from webrag_core.mcp_server.evidence import Results
+from webrag_core.orchestration.limits import COST, TIMEOUT
 from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.retrieval.search import CorpusSearch
 from webrag_core.showing.untrusted import joined, label, shown_title
@@ -36,7 +37,8 @@ def answer_data(result: OrchestrationResult, results: Results) -> dict[str, Any]
         "policy": result.policy,
         **_evidence(results),
         "stopped": {"rule": decision.rule, "reason": decision.reason},
-        "partial": decision.rule == "timeout",
+        "partial": decision.rule in (COST, TIMEOUT),
+        **({"spent": [one.model_dump() for one in result.spent]} if result.spent else {}),
         "probability_complete": round(result.probability_complete, 4),
         "expansions": result.total_iterations,
         "documents": [
