@@ -53,3 +53,38 @@ def test_failed_partitions_are_listed_with_their_reason_until_they_are_mended(
     assert [record.data["source"] for record in rows.records] == [KEY]
     [inventory] = done.asset_materializations_for_node("corpus_inventory")
     assert inventory.metadata["pages"].value == 3
+
+
+def test_a_source_that_nobody_declared_is_stale_after_three_intervals_without_an_answer(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path, corpus_environment: str
+) -> None:
+    site = tea_site(tmp_path)
+    with psycopg.connect(corpus_environment, autocommit=True) as connection:
+        connection.execute("UPDATE sources SET page_limit = 10, refresh_hours = 24")
+        connection.execute(
+            "INSERT INTO sources (key, page_limit, created_at, paused, declared_in) VALUES"
+            " ('never.example', 5, now() - interval '91 days', false, NULL),"
+            " ('young.example', 5, now() - interval '89 days', false, NULL),"
+            " ('paused.example', 5, now() - interval '91 days', true, NULL),"
+            " ('declared.example', 5, now() - interval '91 days', false, 'defs/a')"
+        )
+        for ago, fetched, failed, of_map in ((100, 3, 0, None), (70, 0, 0, 7), (1, 0, 3, 7), (1, 0, 0, None)):
+            connection.execute(
+                "INSERT INTO refresh_runs (source_id, run_id, started_at, ended_at, discovered, fetched, unchanged,"
+                " failed, skipped, not_due, map_entries) SELECT id, 'run ' || %(ago)s || %(failed)s, at, at, 3,"
+                " %(fetched)s, 0, %(failed)s, 0, 3 - %(fetched)s - %(failed)s, %(map)s FROM sources,"
+                " LATERAL (SELECT now() - make_interval(hours => %(ago)s) AS at) t WHERE key = %(key)s",
+                {"ago": ago, "fetched": fetched, "failed": failed, "map": of_map, "key": KEY},
+            )
+        for older, expected in ((0, ["never.example"]), (3, ["never.example", KEY])):
+            connection.execute(
+                "UPDATE refresh_runs SET started_at = started_at - make_interval(hours => %(h)s),"
+                " ended_at = ended_at - make_interval(hours => %(h)s)",
+                {"h": older},
+            )
+            done = take(definitions, instance, site)
+            found = {one.check_name: one for one in done.get_asset_check_evaluations()}["every_source_is_fresh"]
+            rows = found.metadata["stale"]
+            assert isinstance(rows, dg.TableMetadataValue)
+            assert [record.data["source"] for record in rows.records] == expected
+            assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.ERROR)

@@ -13,7 +13,7 @@ from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
 if TYPE_CHECKING:
-    from webrag_core.corpus.refresh_store import DueSource
+    from webrag_core.corpus.refresh_store import DueSource, StaleSource
     from webrag_core.corpus.status import CorpusStatus
 
 _OVERDUE = timedelta(days=1)
@@ -44,24 +44,34 @@ _HOW_TO_RECOVER = """\
             asset="corpus_inventory",
             description="Sources whose refresh should have happened more than a day ago.",
         ),
+        dg.AssetCheckSpec(
+            "every_source_is_fresh",
+            asset="corpus_inventory",
+            description=(
+                "Sources that the command line or a client attached, and whose site gave no answer for three intervals."
+                " An error. Those of a file have a freshness policy of their own."
+            ),
+        ),
     ],
     description="Totals per source, failed partitions, overdue sources. Materialized four times a day.",
 )
 def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster does not know the generic one beside checks
     """Compare the corpus with Dagster's event log."""
-    from webrag_core.corpus.refresh_store import due_sources
+    from webrag_core.corpus.refresh_store import due_sources, stale_sources
     from webrag_core.corpus.status import corpus_status
     from webrag_core.providers.prices import load_prices
     from webrag_core.store.database import Database
 
     settings = corpus.settings()
 
-    async def work() -> "tuple[CorpusStatus, list[DueSource]]":
+    revisit = timedelta(days=settings.webrag_revisit_days)
+
+    async def work() -> "tuple[CorpusStatus, list[DueSource], list[StaleSource]]":
         async with await Database.open(settings) as database, database.snapshot() as connection:
             status = await corpus_status(connection, load_prices(settings))
-            return status, await due_sources(connection, timedelta(days=settings.webrag_revisit_days))
+            return status, await due_sources(connection, revisit), await stale_sources(connection, revisit)
 
-    status, due = run(work())
+    status, due, stale = run(work())
     failed = failed_partitions(context.instance)
     overdue = [source for source in due if source.due_at < datetime.now(UTC) - _OVERDUE]
     totals = {
@@ -73,6 +83,7 @@ def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) 
         "partitions_failed": len(failed),
         "sources_due": len(due),
         "sources_overdue": len(overdue),
+        "sources_stale": len(stale),
         "database_bytes": status.database_bytes,
     }
     metadata: Metadata = {
@@ -126,6 +137,23 @@ def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) 
                     "overdue": table(
                         {"source": one.key, "shard": one.shard, "due since": f"{one.due_at:%Y-%m-%d %H:%M}"}
                         for one in overdue
+                    ),
+                },
+            ),
+            dg.AssetCheckResult(
+                check_name="every_source_is_fresh",
+                passed=not stale,
+                severity=dg.AssetCheckSeverity.ERROR,
+                description=f"{len(stale)} sources had no answer for three intervals" if stale else None,
+                metadata={
+                    "sources_stale": dg.MetadataValue.int(len(stale)),
+                    "stale": table(
+                        {
+                            "source": one.key,
+                            "last answer": f"{one.answered_at:%Y-%m-%d %H:%M}" if one.answered_at else "never",
+                            "due since": f"{one.due_since:%Y-%m-%d %H:%M}",
+                        }
+                        for one in stale
                     ),
                 },
             ),
