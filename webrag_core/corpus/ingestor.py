@@ -438,7 +438,8 @@ async def _learn_validators(
     if not _has_validators(stored) or stored.extractor != EXTRACTOR_VERSION or stored.is_due:
         return
     moved = (page.headers.get("etag"), page.headers.get("last-modified")) != (stored.etag, stored.last_modified)
-    await refresh_store.record_signals(connection, stored.source_id, {("validator", moved, changed): 1})
+    if stored.ask_whole != "lies":  # known already: it says nothing new of the others
+        await refresh_store.record_signals(connection, stored.source_id, {("validator", moved, changed): 1})
     await note_audit(connection, stored.id, moved=moved, changed=changed)
 
 

@@ -43,7 +43,12 @@ class SignalRecord:
 
     @property
     def misses_changes(self) -> bool:
-        """True when it was silent at more than `MAX_MISSED_CHANGES` of the changes that are known."""
+        """True when it was silent at more than `MAX_MISSED_CHANGES` of the changes that are known.
+
+        A single page that changed in silence says so of its signal only where no change was flagged yet.
+        """
+        if self.silent_changed < 2 and self.flagged_changed:
+            return False
         return self.silent_changed > MAX_MISSED_CHANGES * (self.silent_changed + self.flagged_changed)
 
     @property
