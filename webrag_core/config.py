@@ -96,6 +96,12 @@ class Settings(BaseSettings):
         default=None, ge=0, description="Its processes that build an index beside the first; unset = cores less one"
     )
 
+    # Backups
+    backup_folder: Path | None = Field(
+        default=None, description="Folder of the backups that the platform makes; unset = `backups` of WEBRAG_HOME"
+    )
+    backups_kept: int = Field(default=7, ge=1, description="Backups in it that stay; the oldest go")
+
     # Ingestion
     webrag_warc: Path | None = Field(
         default=None, description="Replay this frozen site (WARC) instead of fetching live pages"

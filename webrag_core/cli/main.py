@@ -15,6 +15,7 @@ import typer
 from webrag_core.cli import addresses
 from webrag_core.cli.answer import answer
 from webrag_core.cli.ask import ask
+from webrag_core.cli.backup import add_backup_commands
 from webrag_core.cli.corpus import add_corpus_commands
 from webrag_core.cli.feedback import feedback_app
 from webrag_core.cli.graph import graph_app
@@ -53,6 +54,7 @@ app.add_typer(graph_app, name="graph")
 app.add_typer(feedback_app, name="feedback")
 add_corpus_commands(app)
 add_lifecycle_commands(app)
+add_backup_commands(app)
 add_search_command(app)
 add_history_commands(app)
 add_mcp_command(app)
@@ -111,20 +113,25 @@ def database_url(as_json: Json = False) -> None:
 
 
 @database_app.command("migrate")
-def database_migrate(as_json: Json = False) -> None:
-    """Bring the schema up to date (every command does that too)."""
-    from webrag_core.store.database import Database
+def database_migrate(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be applied, change nothing.")] = False,
+    backup: Annotated[bool, typer.Option(help="Before a change, write what is there to a file in the home.")] = True,
+    as_json: Json = False,
+) -> None:
+    """Bring the schema up to date after a backup (every command does that too, without one)."""
+    from webrag_core.cli.backup import migrate_after_backup
     from webrag_core.store.migrate import migrations
 
-    async def work() -> None:
-        async with await Database.open(load_settings()):
-            pass
-
-    asyncio.run(work())
+    waiting, saved = asyncio.run(migrate_after_backup(load_settings(), keep=backup, dry_run=dry_run))
     names = [migration.name for migration in migrations()]
     if as_json:
-        print_json({"migrations": names})
-    else:
+        print_json({"migrations": names, "pending" if dry_run else "applied": waiting, "backup": saved})
+        return
+    for name in waiting:
+        out.print(f"{'to be applied' if dry_run else 'applied'}: {name}")
+    if saved is not None:
+        out.print(f"what was there before: {saved}", markup=False, highlight=False)
+    if not dry_run or not waiting:
         out.print(f"up to date: {names[-1]}")
 
 

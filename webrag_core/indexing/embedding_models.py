@@ -116,16 +116,21 @@ async def _register(connection: AsyncConnection, identity: ModelIdentity, state:
     row = await cursor.fetchone()
     assert row is not None
     model_id = int(row[0])
+    await create_vector_table(connection, model_id, identity.dimensions)
+    return model_id
+
+
+async def create_vector_table(connection: AsyncConnection, model_id: int, dimensions: int) -> None:
+    """Create the model's own table, without a row."""
     table = vector_table(model_id)
     await connection.execute(
         sql.SQL(
             "CREATE TABLE {} (chunk_id bigint PRIMARY KEY, document_id integer NOT NULL, embedding vector({}) NOT NULL)"
-        ).format(table, sql.Literal(identity.dimensions))
+        ).format(table, sql.Literal(dimensions))
     )
     await connection.execute(
         sql.SQL("CREATE INDEX {} ON {} (document_id)").format(sql.Identifier(f"vectors_{model_id}_document_id"), table)
     )
-    return model_id
 
 
 async def show_in_contract(connection: AsyncConnection, model_id: int) -> None:

@@ -28,9 +28,11 @@ from webrag_core.store.embedded import embedded_url, exit_on_sigterm
 from webrag_core.store.migrate import migrate
 from webrag_core.store.server_resources import ServerResources
 from webrag_core.store.spending import Spending
+from webrag_core.store.unfinished import require_finished
 
 _CONNECT_SECONDS = 10.0
 _POOL_SIZE = 8
+_PGVECTOR = (0, 8)
 _READ_ONE_STATE = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 
 
@@ -70,24 +72,35 @@ class Database:
         )
 
     @classmethod
+    async def reach(cls, settings: Settings) -> Self:
+        """Start or reach the server, and nothing more: the schema is as it is, and there is no pool (`long_job`).
+
+        Raises StoreError.
+        """
+        url = settings.database_url
+        if url is None:
+            exit_on_sigterm()
+            url = await asyncio.to_thread(embedded_url, settings.webrag_home, ServerResources.chosen(settings))
+        return cls(url, Limits(settings.database_lock_timeout, settings.database_statement_timeout))
+
+    @classmethod
     async def open(cls, settings: Settings) -> Self:
         """Start or reach the server, bring the schema up to date, open the pool.
 
         Raises StoreError when the database cannot be reached, lacks pgvector, is of a newer version, is locked by
         another session (database_busy), or is behind a pooler that gives every transaction another session.
         """
-        url = settings.database_url
-        if url is None:
-            exit_on_sigterm()
-            url = await asyncio.to_thread(embedded_url, settings.webrag_home, ServerResources.chosen(settings))
-        limits = Limits(settings.database_lock_timeout, settings.database_statement_timeout)
+        if settings.database_url is None:
+            require_finished(settings.webrag_home)
+        database = await cls.reach(settings)
+        url, limits = database.url, database._limits
         # psycopg_pool logs every failed attempt of its own; the failure reaches the caller as one StoreError
         logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
-        database = cls(url, limits)
         with _as_store_errors(limits):
             async with await _connect(url) as connection:
                 await limits.apply(connection)
                 await migrate(connection)
+                await _require_pgvector(connection)
                 await database._pool.open()
                 if settings.database_url is not None:
                     try:
@@ -237,6 +250,20 @@ def _as_store_errors(limits: Limits) -> Iterator[None]:
     except psycopg.Error as error:
         # the driver quotes what it cannot parse, password and all
         raise _store_error(error, limits) from (error if error.sqlstate else None)
+
+
+async def _require_pgvector(connection: AsyncConnection) -> None:
+    """Raise StoreError for a pgvector that does not go on through its graph when a filter leaves too few rows."""
+    cursor = await connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+    (found,) = await cursor.fetchone() or ("",)
+    numbers = tuple(int(part) for part in str(found).split(".")[:2] if part.isdecimal())
+    if numbers < _PGVECTOR:
+        least = ".".join(map(str, _PGVECTOR))
+        raise StoreError(
+            f"the database has pgvector {found or 'in no version'}; WebRAG needs {least} or newer: install it on the"
+            " server, then run ALTER EXTENSION vector UPDATE in the database",
+            code="pgvector_too_old",
+        )
 
 
 def _store_error(error: psycopg.Error, limits: Limits) -> StoreError:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
 
 import psycopg
@@ -12,6 +14,7 @@ from psycopg import AsyncConnection
 from webrag_core.errors import StoreError
 
 _LOCK = 0x57454252  # "WEBR"
+_VERSIONED = "0047_applied_by.sql"  # from which on the database says which version changed it
 _EXTENSION = "CREATE EXTENSION"
 _NO_EXTENSION = ("0A000", "58P01", "42704")  # the versions of PostgreSQL differ
 
@@ -32,13 +35,14 @@ def migrations() -> tuple[Migration, ...]:
     return tuple(sorted(entries, key=lambda migration: migration.name))
 
 
-async def migrate(connection: AsyncConnection) -> list[str]:
-    """Apply missing migrations and return their names. Concurrent callers wait for each other.
+async def migrate(connection: AsyncConnection, *, only: Collection[str] | None = None) -> list[str]:
+    """Apply missing migrations, or of those `only` some, and return their names. Concurrent callers wait for each
+    other.
 
     A database that is up to date is only read. Raises StoreError when a newer version of this package made it, or it
     lacks pgvector.
     """
-    if not _missing(await _applied(connection)):
+    if not await pending(connection):
         return []
     async with connection.transaction():
         cursor = await connection.execute("SELECT current_setting('lock_timeout')")
@@ -51,11 +55,26 @@ async def migrate(connection: AsyncConnection) -> list[str]:
             "CREATE TABLE IF NOT EXISTS schema_migrations"
             " (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())"
         )
-        missing = _missing(await _applied(connection))
+        missing = [one for one in await pending(connection) if only is None or one.name in only]
         for migration in missing:
             await apply(connection, migration)
             await connection.execute("INSERT INTO schema_migrations (name) VALUES (%s)", (migration.name,))
-    return [migration.name for migration in missing]
+        names = [migration.name for migration in missing]
+        if names and _VERSIONED in await _applied(connection):
+            await connection.execute(
+                "UPDATE schema_migrations SET version = %s WHERE name = ANY(%s)", (version("webrag"), names)
+            )
+    return names
+
+
+async def pending(connection: AsyncConnection) -> list[Migration]:
+    """Migrations to apply, in order. Raises StoreError when a newer version of this package made the database."""
+    return _missing(await _applied(connection))
+
+
+def require_known(names: Collection[str], made_by: str) -> None:
+    """Raise StoreError when one of these migrations is of a newer version than this package."""
+    _missing(dict.fromkeys(names, made_by))
 
 
 async def apply(connection: AsyncConnection, migration: Migration) -> None:
@@ -68,22 +87,25 @@ async def apply(connection: AsyncConnection, migration: Migration) -> None:
         raise
 
 
-async def _applied(connection: AsyncConnection) -> set[str]:
+async def _applied(connection: AsyncConnection) -> dict[str, str | None]:
+    """What was applied, and by which version of this package, where that is known."""
     cursor = await connection.execute("SELECT to_regclass('schema_migrations') IS NOT NULL")
     if await cursor.fetchone() != (True,):
-        return set()
-    cursor = await connection.execute("SELECT name FROM schema_migrations")
-    return {row[0] for row in await cursor.fetchall()}
+        return {}
+    # as JSON, since the column came later
+    cursor = await connection.execute("SELECT m.name, to_jsonb(m)->>'version' FROM schema_migrations m")
+    return {row[0]: row[1] for row in await cursor.fetchall()}
 
 
-def _missing(applied: set[str]) -> list[Migration]:
+def _missing(applied: Mapping[str, str | None]) -> list[Migration]:
     """Migrations to apply, in order. Raises StoreError when the database has one that this package does not know."""
     known = migrations()
-    unknown = applied - {migration.name for migration in known}
+    unknown = sorted(applied.keys() - {migration.name for migration in known})
     if unknown:
+        made_by = applied[unknown[-1]]
         raise StoreError(
-            f"the database was made by a newer version (it has {', '.join(sorted(unknown))}); use that version of"
-            " WebRAG",
+            f"the database was made by a newer version (it has {', '.join(unknown)}); use "
+            + (f"WebRAG {made_by}, which reads it" if made_by else "that version of WebRAG"),
             code="database_too_new",
         )
     return [migration for migration in known if migration.name not in applied]
