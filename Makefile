@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 ALONE = $(shell grep -rlE --include='test_*.py' 'mark\.alone' tests)
 SLOW = $(shell grep -rlE --include='test_*.py' 'mark\.slow' tests)
 
-.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-api bench-growth bench-naughty bench-platform bench-kill bench-workers bench-install requirements notebook clean bench-windows
+.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-api bench-growth bench-naughty bench-platform bench-month bench-kill bench-workers bench-install requirements notebook clean bench-windows
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -163,6 +163,9 @@ bench-naughty: $(VENV)/.dev    ## every string of the Big List of Naughty String
 
 bench-platform: $(VENV)/.dev ## answers launched in the UI, and loading, ticks and partition pages with 200 sources
 	$(BIN)/python -W ignore -m benchmarks.platform.platform
+
+bench-month: $(VENV)/.dev    ## a month of a site with its bad days, day by day: what is stored, what is asked, who is told
+	$(BIN)/python -W ignore -m benchmarks.platform.month
 
 bench-kill: $(VENV)/.runtime  ## kill -9 of run, daemon and code server at 20 points each; nobody helps
 	$(BIN)/python -W ignore -m benchmarks.platform.kill
