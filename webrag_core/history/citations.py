@@ -7,7 +7,7 @@ is kept, so the quote itself can always be proved.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from psycopg import AsyncConnection
@@ -15,6 +15,7 @@ from psycopg.rows import class_row
 from pydantic import BaseModel
 
 from webrag_core.corpus.quotes import Quote
+from webrag_core.corpus.version_texts import version_texts
 from webrag_core.history.anchoring import How, Place, State, find_quote
 from webrag_core.history.facts import Fact
 from webrag_core.history.models import Cause
@@ -32,6 +33,7 @@ _LEAST_WORDS = 5  # of a quote that is looked for on other pages: shorter ones s
 _TEXTS = 50  # that stay prepared
 _LETTERS = 500  # texts whose letters stay in memory
 _BATCH = 200  # quotes in memory, and checks of one transaction
+_LOADED = 4_000_000  # characters of texts in memory for their quotes
 _HIGHEST = 2**63 - 1  # number of an answer
 _NO_PLACE = Place("changed", "lost", 0.0, standing=0)
 _GONE = Place("gone", "lost", 0.0, standing=0)
@@ -83,7 +85,8 @@ class _Row:
     language: str | None
     char_start: int
     char_end: int
-    quote: str
+    characters: int
+    """Of the text that was quoted."""
     quote_sha256: str
     current_document: int | None
     current_id: int | None
@@ -102,6 +105,8 @@ class _Row:
     now_version: int | None
     now_start: int | None
     now_end: int | None
+    quote: str = ""
+    """Its text, which is cut out of that of the version (`_with_quotes`)."""
 
     @property
     def unchanged(self) -> bool:
@@ -129,7 +134,7 @@ _CITATIONS = """
 SELECT c.answer_id, c.number, d.id AS document_id, d.source_id, d.canonical_url AS url, v.id AS version_id,
        language_of(v.language, v.detected_language) AS language,
        v.number AS version, c.char_start, c.char_end,
-       substring(v.markdown FROM c.char_start + 1 FOR c.char_end - c.char_start) AS quote, c.quote_sha256,
+       coalesce(v.characters, 0) AS characters, c.quote_sha256,
        n.document_id AS current_document, n.id AS current_id, n.number AS current_version,
        coalesce((SELECT CASE WHEN bool_and(w.cause = 'extractor') THEN 'extractor'
            WHEN bool_or(w.cause = 'page') THEN 'page' ELSE 'unsure' END
@@ -220,7 +225,34 @@ async def _check_all(database: Database, texts: _Texts, scope: Mapping[str, obje
 async def _load(database: Database, statement: str, values: Mapping[str, object]) -> list[_Row]:
     async with database.connection() as connection, connection.cursor(row_factory=class_row(_Row)) as cursor:
         await cursor.execute(statement.encode(), {**values, "limit": _BATCH}, prepare=False)
-        return await cursor.fetchall()
+        return await _with_quotes(connection, await cursor.fetchall())
+
+
+async def _with_quotes(connection: AsyncConnection, rows: Sequence[_Row]) -> list[_Row]:
+    """The rows with their quotes. Each text is unpacked once, however many quotes it has: the database would do it anew
+    for each."""
+    sizes = {row.version_id: row.characters for row in rows}
+    quotes: dict[tuple[int, int, int], str] = {}
+    for versions in _loads(sizes):
+        texts = await version_texts(connection, versions)
+        for row in rows:
+            if (text := texts.get(row.version_id)) is not None:
+                quotes[row.version_id, row.char_start, row.char_end] = text[row.char_start : row.char_end]
+    return [replace(row, quote=quotes.get((row.version_id, row.char_start, row.char_end), "")) for row in rows]
+
+
+def _loads(sizes: Mapping[int, int]) -> Iterator[list[int]]:
+    """Versions whose texts are in memory together."""
+    versions: list[int] = []
+    held = 0
+    for version, size in sizes.items():
+        if versions and held + size > _LOADED:
+            yield versions
+            versions, held = [], 0
+        versions.append(version)
+        held += size
+    if versions:
+        yield versions
 
 
 def _state(row: _Row) -> CitationState:
