@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from tests.command_line import Webrag, webrag  # noqa: F401
 from webrag_core.config import Settings, load_settings
 from webrag_core.corpus_home import announce_new, users_home
-from webrag_core.env_file import RETIRED, misspelt, warn_misspelt, warn_retired, warn_stray
+from webrag_core.env_file import RETIRED, misspelt, tell_of_openai_key, warn_misspelt, warn_retired, warn_stray
 from webrag_core.errors import InvalidInputError
 
 NAMES = tuple(Settings.model_fields)
@@ -263,3 +264,39 @@ def test_a_new_corpus_is_announced_once(
     (home / "postgres" / "PG_VERSION").touch()
     announce_new(home)
     assert not caplog.text
+
+
+def test_a_key_of_another_program_is_told_of_and_used_on_request_only(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    tell_of_openai_key.cache_clear()
+    monkeypatch.setenv("OPENAI_API_KEY", " sk-1\n")
+    for _ in range(2):
+        settings = load_settings()
+        assert settings.orchestration_llm_api_key is None
+        assert settings.embedding_api_key is None
+    [line] = [record.getMessage() for record in caplog.records]
+    assert line.startswith("OPENAI_API_KEY is set and is not used: WEBRAG_OPENAI=1 uses it for the chat model")
+    assert "sk-1" not in caplog.text
+    tell_of_openai_key.cache_clear()
+    monkeypatch.setenv("WEBRAG_OPENAI", "0")
+    assert load_settings().orchestration_llm_api_key is None
+    assert len(caplog.records) == 1
+    monkeypatch.setenv("WEBRAG_OPENAI", "1")
+    settings = load_settings()
+    assert settings.orchestration_llm_api_key == SecretStr("sk-1")
+    assert settings.answer_composer == settings.decomposition_mode == "llm"
+    assert settings.embedding_api_key is None
+    monkeypatch.setenv("ORCHESTRATION_LLM_BASE_URL", "http://127.0.0.1:9/v1")
+    assert load_settings().orchestration_llm_api_key is None  # it belongs to its own endpoint
+
+
+@pytest.mark.parametrize("name", RETIRED)
+def test_settings_that_are_no_more_are_told_of_once(
+    name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    warn_retired.cache_clear()
+    monkeypatch.setenv(name, "20")
+    load_settings()
+    load_settings()
+    assert [record.getMessage() for record in caplog.records] == [f"{name} is retired and is ignored: {RETIRED[name]}"]

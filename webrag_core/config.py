@@ -7,6 +7,7 @@ is read too (`env_file`); the environment wins over it. Every default works offl
 from __future__ import annotations
 
 import os
+import re
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -23,6 +24,7 @@ from webrag_core.env_file import (
     read_env_file,
     retired,
     stray_env_files,
+    tell_of_openai_key,
     warn_misspelt,
     warn_retired,
     warn_stray,
@@ -36,6 +38,8 @@ _KEYS_AND_ENDPOINTS = (
     ("orchestration_llm_api_key", "orchestration_llm_base_url"),
     ("reranker_api_key", "reranker_base_url"),
 )
+
+_VERSION = re.compile(r"api-version=[\w.-]+")
 
 LinkScorer = Literal["words-and-meaning", "seed-weights"]
 
@@ -280,6 +284,11 @@ class Settings(BaseSettings):
     )
     orchestration_llm_api_key: SecretStr | None = Field(
         default=None, repr=False, description="Alone it means https://api.openai.com/v1; unset = no chat model"
+    )
+    webrag_openai: bool = Field(
+        default=False,
+        description="Whether OPENAI_API_KEY is used for the chat model, where no ORCHESTRATION_LLM_API_KEY or _BASE_URL"
+        " is set; never for embeddings",
     )
     orchestration_llm_model: str = Field(default="gpt-4o-mini", min_length=1, description="Name of the chat model")
     orchestration_llm_timeout: float = Field(
@@ -597,8 +606,11 @@ class Settings(BaseSettings):
         if url is None:
             return None
         parts = HttpUrl(url)
-        if parts.username or parts.password or parts.query or parts.fragment:
-            raise ValueError("a base URL has no credentials, query or fragment; a key has its own variable")
+        query = parts.query if parts.query is None or not _VERSION.fullmatch(parts.query) else None
+        if parts.username or parts.password or query or parts.fragment:
+            raise ValueError(
+                "a base URL has no credentials, fragment, or query but api-version; a key has its own variable"
+            )
         return url.rstrip("/")
 
     @property
@@ -655,10 +667,9 @@ def load_settings(**overrides: object) -> Settings:
             warn_misspelt(name, near)
     file_read = env_file()
     in_environment = {name.lower() for name in os.environ} | overrides.keys()
+    named = read_env_file(file_read, Settings.model_fields) if file_read else {}
     in_file = {
-        name: value
-        for name, value in (read_env_file(file_read, Settings.model_fields) if file_read else {}).items()
-        if name in Settings.model_fields and name not in in_environment
+        name: value for name, value in named.items() if name in Settings.model_fields and name not in in_environment
     }
     try:
         settings = Settings(**in_file, **overrides)  # type: ignore[arg-type]
@@ -668,6 +679,12 @@ def load_settings(**overrides: object) -> Settings:
             for item in error.errors(include_input=False, include_url=False)
         )
         raise InvalidInputError(f"bad setting: {problems}") from None
+    openai_key = os.environ.get("OPENAI_API_KEY", named.get("openai_api_key", "")).strip()
+    if openai_key and settings.orchestration_llm_api_key is None and settings.orchestration_llm_base_url is None:
+        if settings.webrag_openai:
+            return load_settings(**{**overrides, "orchestration_llm_api_key": openai_key})
+        if "webrag_openai" not in settings.model_fields_set:
+            tell_of_openai_key()
     for pair in _KEYS_AND_ENDPOINTS:
         mixed = (pair[0] in in_file) != (pair[1] in in_file)
         if mixed and not overrides.keys() & set(pair) and None not in (getattr(settings, name) for name in pair):

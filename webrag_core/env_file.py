@@ -25,9 +25,23 @@ VARIABLE = "WEBRAG_ENV_FILE"
 """Names the file; `webrag --env-file` sets it, so that child processes read the same one."""
 _OTHER_NAMES = frozenset({VARIABLE, "WEBRAG_PORT"})  # the compose file's
 _FOREIGN_NAMES = frozenset({"MCP_TIMEOUT"})  # near one of ours, but a client's
-RETIRED: Mapping[str, str] = {"ROUTE_EXPLORE": "every task of a plan is run"}
-"""Settings of earlier versions, with what holds instead. Whoever has set one of them gets a warning, and no error in a
-file; docs/explanation/tried.md has the reasons."""
+RETIRED: Mapping[str, str] = {
+    "ROUTE_EXPLORE": "every task of a plan is run",
+    "CANDIDATES_TO_SCORE_PER_ITERATION": "every link is scored",
+    "ORCHESTRATION_TIMEOUT": "WEBRAG_ANSWER_TIMEOUT limits an answer",
+    "EXPANSION_ITERATION_TIMEOUT": "WEBRAG_ANSWER_TIMEOUT and WEBRAG_PREVIEW_TIMEOUT limit its rounds",
+    "RETRIEVAL_RERANK_ENABLED": "RERANKER_PROVIDER=none turns reranking off",
+    "RETRIEVAL_RERANK_MODEL": "RERANKER_MODEL names the model",
+    "RETRIEVAL_RERANK_API_KEY": "RERANKER_API_KEY holds the key",
+    "AGENT_RERANK_RECENCY_BOOST": "dates are filters and raise no score",
+    "AGENT_REFLECTION_TEMPERATURE": "chat models are asked with temperature 0 where they take one",
+    "CROSS_ENCODER_MODEL": "RERANKER_PROVIDER and RERANKER_MODEL choose the reranker",
+    "KG_AGENT_URL": "the agents run in this process",
+    "API_AGENT_URL": "the agents run in this process",
+    "VECTORDB_AGENT_URL": "the agents run in this process",
+}
+"""Settings of earlier versions and of the specifications, with what holds instead. Whoever has set one of them gets a
+warning, and no error in a file; docs/explanation/tried.md has the reasons."""
 _PREFIXES = ("EMBEDDING_", "FIRECRAWL_", "MCP_", "ORCHESTRATION_", "RERANKER_", "RETRIEVAL_", "WEBRAG_")
 _NEAR = 0.8
 _NEARLY_EQUAL = 0.9  # for names without a prefix of ours, which other programs may own
@@ -108,6 +122,15 @@ def retired(names: Iterable[str]) -> dict[str, str]:
 def warn_retired(setting: str, instead: str) -> None:
     """Log a warning about a setting (or `NAME=value`) of an earlier version."""
     logger.warning("%s is retired and is ignored: %s", setting, instead)
+
+
+@lru_cache(maxsize=1)  # once per process
+def tell_of_openai_key() -> None:
+    """Log that a key of the environment is there and not used."""
+    logger.warning(
+        "OPENAI_API_KEY is set and is not used: WEBRAG_OPENAI=1 uses it for the chat model, WEBRAG_OPENAI=0 ends this"
+        " line; embeddings have EMBEDDING_API_KEY, and change only by `webrag model`"
+    )
 
 
 @lru_cache(maxsize=256)  # once per process

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import SecretStr
 
 from tests.local_site import SITE, LocalSite, page
 from tests.pauses import noted_pauses
@@ -207,6 +208,39 @@ def test_a_local_server_needs_no_key_and_gets_none_of_the_environment(monkeypatc
         embed(config(server.url), ["x"])
     assert "authorization" not in server.calls[0].headers
     assert not [value for value in server.calls[0].headers.values() if "from-OPENAI" in value]
+
+
+def test_a_dated_api_gets_its_key_and_its_version_as_it_wants_them() -> None:
+    with serving(openai) as server:
+        address = f"{server.url}/openai/deployments/small?api-version=2024-10-21"
+        embed(config(address, embedding_api_key=KEY), ["x"])
+    [call] = server.calls
+    assert call.path == "/openai/deployments/small/embeddings?api-version=2024-10-21"
+    assert call.headers["api-key"] == KEY
+    assert "authorization" not in call.headers
+
+
+def test_the_first_request_with_a_key_is_announced_once_for_a_corpus(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def work(own: Settings) -> list[int]:
+        counts = []
+        for _ in range(2):
+            async with Corpus.open(own, LocalSite({})) as corpus:
+                await corpus.indexer.embedder.embed(["x"])
+            counts.append(sum("the first request to" in record.getMessage() for record in caplog.records))
+        return counts
+
+    with serving(openai) as server:
+        own = {"embedding_base_url": server.url, "embedding_model": "m", "embedding_dimensions": SIZE}
+        assert asyncio.run(work(settings.model_copy(update=own))) == [
+            0,
+            0,
+        ]  # nobody charges for a request without a key
+        own["embedding_api_key"] = SecretStr(KEY)
+        assert asyncio.run(work(settings.model_copy(update=own))) == [1, 1]
+    assert f"{server.url} with a key, for the model m: 256 texts a request" in caplog.text
+    assert KEY not in caplog.text
 
 
 def test_rows_are_put_in_the_order_of_the_input() -> None:
@@ -445,6 +479,7 @@ def test_a_key_or_a_url_chooses_the_endpoint(given: dict[str, str], url: str) ->
     [
         ("EMBEDDING_BASE_URL", f"http://user:{KEY}@host/v1"),
         ("EMBEDDING_BASE_URL", f"http://host/v1?key={KEY}"),
+        ("EMBEDDING_BASE_URL", f"http://host/v1?api-version=1&key={KEY}"),
         ("EMBEDDING_BASE_URL", f"ftp://{KEY}"),
         ("EMBEDDING_BASE_URL", f"http://host:{KEY}/"),
         ("EMBEDDING_API_KEY", f"“{KEY}”"),

@@ -543,6 +543,7 @@ _WORK = (
     Table("host_leases", ("ticket",), "webrag_core.store.leases", stays="requests that are under way"),
     Table("breakers", ("name",), "webrag_core.store.breakers", stays="endpoints that fail"),
     Table("spending", ("day", "provider"), "webrag_core.store.spending", stays="what endpoints were asked for"),
+    Table("endpoints_used", ("name",), "webrag_core.providers.announcement", stays="endpoints with a key"),
 )
 
 MIGRATIONS = Table("schema_migrations", ("name",), "webrag_core.store.migrate", stays="which migrations were applied")

@@ -36,6 +36,8 @@ from webrag_core.trace import span
 
 _READ = 5  # passages of each sub-query, best first, that a round is judged by
 
+_NOT_RANKED = "RERANKER_PROVIDER=none: constraints and intent do not order the passages"
+
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
@@ -135,6 +137,8 @@ class Evidence:
 
     async def _rerank(self, sub_queries: Sequence[str], results: Sequence[RetrievalResult]) -> Ranking:
         top_n = self.settings.reranker_top_n
+        if self.settings.reranker_provider == "none" and (self.request.constraints or self.request.intent):
+            self.warn(_NOT_RANKED)
         searched = list(zip(sub_queries, results, strict=True))
         ranking = await rank(self.reranker, searched, top_n=top_n, instruction=self.instruction)
         for warning in ranking.warnings:

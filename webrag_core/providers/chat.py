@@ -17,7 +17,8 @@ from typing import Any, Literal
 from webrag_core.config import Settings
 from webrag_core.errors import ChatError, InvalidInputError
 from webrag_core.extras import OPENAI, require_extra
-from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, trust_store
+from webrag_core.providers.announcement import Announcement
+from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, trust_store, without_version
 from webrag_core.providers.rerankers.remote import LARGEST_ANSWER, read_at_most
 from webrag_core.providers.retry import Failure, RetryingEndpoint
 from webrag_core.store.breakers import Breakers
@@ -112,6 +113,8 @@ class ChatEndpoint:
         breaker = None if breakers is None else breakers.of("chat", self._url)
         self._spending = Spending() if breakers is None else breakers.spending
         self._endpoint = RetryingEndpoint(_DIALECTS, attempts=_ATTEMPTS, breaker=breaker)
+        cap = f"{settings.answer_chat_calls} exchanges for an answer in prose (ANSWER_CHAT_CALLS)"
+        self._announcement = None if self._key is None else Announcement(breaker, self._url, self.model, cap)
         self._streams = True  # until the server shows that it does not
 
     async def complete(
@@ -132,6 +135,7 @@ class ChatEndpoint:
         self, messages: Sequence[Message], *, seconds: float, max_tokens: int, form: AnswerFormat | None
     ) -> str:
         await load_package("openai")
+        await self._announce()
 
         async def send(dialect: _Dialect) -> str | Failure:
             body = _body(self.model, messages, max_tokens, form, dialect)
@@ -153,6 +157,7 @@ class ChatEndpoint:
         """
         self._count()
         await load_package("openai")
+        await self._announce()
         ends = asyncio.get_running_loop().time() + seconds
         if self._streams:
 
@@ -189,6 +194,10 @@ class ChatEndpoint:
         amounts = Amounts(requests=1, untold=untold, input_tokens=sent, output_tokens=received)
         self._spending.add(f"chat {self.model}", amounts)
 
+    async def _announce(self) -> None:
+        if self._announcement is not None:
+            await self._announcement.make()
+
     def _count(self) -> None:
         allowance = chat_allowance.get()
         if allowance is not None:
@@ -219,15 +228,20 @@ class ChatEndpoint:
     def _client(self, seconds: float, *on_response: Any) -> Any:
         import openai
 
+        base_url, version = without_version(self._url)
         return openai.AsyncOpenAI(
             api_key=key_or_dummy(self._key),
-            base_url=self._url,
+            base_url=base_url,
+            default_query=version,
             timeout=2 * seconds + 1,  # ours comes first
             max_retries=0,
             http_client=openai.DefaultAsyncHttpxClient(
                 verify=trust_store("httpx2"),
                 follow_redirects=False,  # what is asked goes to the configured server and nowhere else
-                event_hooks={"request": [only_our_headers(self._key)], "response": list(on_response)},
+                event_hooks={
+                    "request": [only_our_headers(self._key, dated=bool(version))],
+                    "response": list(on_response),
+                },
             ),
         )
 

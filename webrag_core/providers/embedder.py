@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from webrag_core.config import Settings
 from webrag_core.errors import EmbeddingError
 from webrag_core.extras import OPENAI, require_extra
-from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, trust_store
+from webrag_core.providers.announcement import Announcement
+from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, trust_store, without_version
 from webrag_core.providers.input_types import InputType, convention_of
 from webrag_core.providers.retry import Failure, RetryingEndpoint, through
 from webrag_core.providers.static_model import text_vectors, token_ids
@@ -181,6 +182,10 @@ class OpenAIEmbedder:
         self._convention = convention_of(settings)
         self._breaker = None if breakers is None else breakers.of("embeddings", self._url)
         self._spending = Spending() if breakers is None else breakers.spending
+        cap = f"{self._size} texts a request (EMBEDDING_BATCH_SIZE), each text once"
+        self._announcement = (
+            None if self._key is None else Announcement(self._breaker, self._url, self.identity.name, cap)
+        )
         self._endpoint = RetryingEndpoint(_FORMS, attempts=_ATTEMPTS, shares_pauses=True)
         self._under_way: set[asyncio.Future[None]] = set()
         self._queries: dict[str, Vectors] = {}
@@ -199,6 +204,8 @@ class OpenAIEmbedder:
         if not texts:
             return np.empty((0, self.identity.dimensions), dtype=np.float32)
         await load_package("openai")
+        if self._announcement is not None:
+            await self._announcement.make()
         if input_type == "query":
             return await self._embed_queries(texts)
         return await self._embed(texts, input_type)
@@ -401,15 +408,17 @@ class OpenAIEmbedder:
         if self._opened is None:
             from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
+            base_url, version = without_version(self._url)
             self._opened = AsyncOpenAI(
                 api_key=key_or_dummy(self._key),
-                base_url=self._url,
+                base_url=base_url,
+                default_query=version,
                 timeout=2 * self._seconds,  # ours comes first
                 max_retries=0,
                 http_client=DefaultAsyncHttpxClient(
                     verify=trust_store("httpx2"),
                     follow_redirects=False,  # texts go to the configured server and nowhere else
-                    event_hooks={"request": [only_our_headers(self._key)]},
+                    event_hooks={"request": [only_our_headers(self._key, dated=bool(version))]},
                 ),
             )
         return self._opened

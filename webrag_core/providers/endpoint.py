@@ -69,11 +69,18 @@ async def add_trace(request: Any) -> None:
         request.headers["traceparent"] = parent
 
 
-def only_our_headers(key: SecretStr | None) -> Callable[[Any], Awaitable[None]]:
+def without_version(url: str) -> tuple[str, dict[str, str]]:
+    """The base URL without its query, and the query: `api-version` of a dated API, as Azure has, or nothing."""
+    base, _, query = url.partition("?")
+    name, _, version = query.partition("=")
+    return base.rstrip("/"), {name: version} if version else {}
+
+
+def only_our_headers(key: SecretStr | None, *, dated: bool = False) -> Callable[[Any], Awaitable[None]]:
     """Return an httpx `request` hook that strips headers added by an SDK.
 
     The SDK of OpenAI reads headers, organisation and project from the environment, describes the machine, and would
-    send all of it to whatever server is configured here.
+    send all of it to whatever server is configured here. A `dated` API has its key in `api-key`.
     """
 
     async def strip(request: Any) -> None:
@@ -81,6 +88,7 @@ def only_our_headers(key: SecretStr | None) -> Callable[[Any], Awaitable[None]]:
             del request.headers[name]
         await add_trace(request)
         if key is not None:
-            request.headers["authorization"] = f"Bearer {key.get_secret_value()}"
+            name, prefix = ("api-key", "") if dated else ("authorization", "Bearer ")
+            request.headers[name] = f"{prefix}{key.get_secret_value()}"
 
     return strip

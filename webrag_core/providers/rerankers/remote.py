@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError, RerankError
+from webrag_core.providers.announcement import Announcement
 from webrag_core.providers.endpoint import load_package
 from webrag_core.providers.rerankers.protocol import Reranked, RerankResult
 from webrag_core.providers.retry import Failure, through
@@ -73,6 +74,8 @@ class RemoteReranker(ABC):
         self._seconds = settings.reranker_timeout
         self._breaker = None if breakers is None else breakers.of("reranker", self._url)
         self._spending = Spending() if breakers is None else breakers.spending
+        cap = f"every search sends its passages, of which it keeps {settings.reranker_top_n} (RERANKER_TOP_N)"
+        self._announcement = None if self._key is None else Announcement(self._breaker, self._url, self._model, cap)
 
     async def rerank(
         self,
@@ -91,6 +94,8 @@ class RemoteReranker(ABC):
         text = f"{instruction}\n{query}" if instruction else query
         if self.package:
             await load_package(self.package)
+        if self._announcement is not None:
+            await self._announcement.make()
         answer = await through(self._breaker, lambda: self._in_time(text, list(passages)))
         if isinstance(answer, Failure):
             error = answer.on(RerankError(self.name, answer.reason))
