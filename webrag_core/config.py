@@ -52,6 +52,11 @@ def _installed(group: PluginGroup, name: str) -> str:
         raise ValueError(error.message) from None
 
 
+def _listed(text: str) -> frozenset[str]:
+    """What a setting lists between commas, in lower case."""
+    return frozenset(filter(None, (part.strip().lower() for part in text.split(","))))
+
+
 class _Environment(PydanticBaseSettingsSource):
     """Environment variables as they are. No setting is a structure: pydantic's own source, which looks into each
     annotation for one, takes nearly all the time of reading the settings."""
@@ -404,6 +409,15 @@ class Settings(BaseSettings):
         default="",
         description="host or host:port,…: the only sites that models may have fetched; unset = any public one",
     )
+    mcp_admitted_sites: str = Field(
+        default="",
+        description="host or host:port,…: sites that models may have fetched without consent; others need it",
+    )
+    mcp_consent: Literal["ask", "new-sites", "never"] = Field(
+        default="ask",
+        description="When a person is asked before a model has an address fetched, once page text was read: ask = at"
+        " new sites, unknown pages and queries; new-sites = not at a new site's address without a query; never",
+    )
     mcp_tool_timeout: float = Field(default=120.0, ge=1, description="Seconds for one tool call")
     mcp_concurrent_answers: int = Field(default=4, ge=1, description="`answer` and `ingest` calls at work at once")
     mcp_default_research_mode: Literal["fast", "auto", "deep"] = Field(
@@ -621,7 +635,12 @@ class Settings(BaseSettings):
     @cached_property
     def allowed_sites(self) -> frozenset[str]:
         """`mcp_allowed_sites` in lower case; empty = any."""
-        return frozenset(filter(None, (part.strip().lower() for part in self.mcp_allowed_sites.split(","))))
+        return _listed(self.mcp_allowed_sites)
+
+    @cached_property
+    def admitted_sites(self) -> frozenset[str]:
+        """`mcp_admitted_sites` in lower case."""
+        return _listed(self.mcp_admitted_sites)
 
     @property
     def link_floor(self) -> float:

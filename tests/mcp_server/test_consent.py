@@ -57,7 +57,7 @@ def test_without_consent_nothing_is_fetched(
     async def work() -> None:
         async with connected(tea_settings(database_url), site, mode=mode, person=person) as client:
             await called(client, "answer", url=SEED, query=QUESTION)
-            result = await called(client, "answer", url=[SEED, f"{NEW}/a"], query=QUESTION)
+            result = await called(client, "answer", url=f"{NEW}/a", query=QUESTION)
             assert result.is_error
             assert text_of(result).startswith("[ERROR] consent_refused")
             assert outcome in text_of(result)
@@ -85,6 +85,60 @@ def test_a_client_that_cannot_ask_is_told_the_true_reason(database_url: str, mod
 
     asyncio.run(work())
     assert f"{NEW}/a" not in site.requests
+
+
+@pytest.mark.parametrize("ask", ["decline", "cannot"])
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_admitted_is_answered_and_the_rest_is_named(
+    database_url: str, mode: str, ask: Literal["decline", "cannot"]
+) -> None:
+    person, site = None if ask == "cannot" else Person("decline"), two_sites()
+
+    async def work() -> None:
+        async with connected(tea_settings(database_url), site, mode=mode, person=person) as client:
+            await called(client, "answer", url=SEED, query=QUESTION)
+            for name in ("answer", "ingest"):
+                more = {"query": QUESTION} if name == "answer" else {}
+                result = await called(client, name, url=[SEED, f"{NEW}/a"], **more)
+                assert not result.is_error
+                assert [getattr(part, "text", "")[:13] == "[NOT FETCHED]" for part in result.content] == [False, True]
+                left_out = getattr(result.content[-1], "text", "")
+                assert f"{NEW}/a is on a site that is neither stored nor attached" in left_out
+                assert SEED not in left_out
+
+    asyncio.run(work())
+    assert set(site.requests) == {SEED}
+
+
+@pytest.mark.parametrize("settings", [{"mcp_consent": "new-sites"}, {"mcp_admitted_sites": "new.example"}])
+def test_a_second_site_is_fetched_where_the_operator_says_so(database_url: str, settings: dict[str, str]) -> None:
+    site = two_sites()
+
+    async def work() -> None:
+        own = tea_settings(database_url).model_copy(update=settings)
+        async with connected(own, site) as client:
+            await called(client, "answer", url=SEED, query=QUESTION)
+            assert not (await called(client, "ingest", url=f"{NEW}/a")).is_error
+            assert (await called(client, "ingest", url=f"{NEW}/b?secret=1")).is_error
+            elsewhere = await called(client, "ingest", url="https://third.example/?secret=1")
+            assert text_of(elsewhere).startswith("[ERROR] consent_needed")
+
+    asyncio.run(work())
+    assert f"{NEW}/a" in site.requests
+    assert not [url for url in site.requests if "secret" in url]
+
+
+def test_without_consent_by_setting_every_address_is_fetched(database_url: str) -> None:
+    site = two_sites()
+
+    async def work() -> None:
+        own = tea_settings(database_url).model_copy(update={"mcp_consent": "never"})
+        async with connected(own, site) as client:
+            await called(client, "answer", url=SEED, query=QUESTION)
+            await called(client, "ingest", url=f"{NEW}/b?page=1")
+
+    asyncio.run(work())
+    assert f"{NEW}/b?page=1" in site.requests
 
 
 @pytest.mark.parametrize("name", ["status", "search"])

@@ -2,8 +2,9 @@
 
 Before page text goes out in a session, every address comes from the user, and its site counts as chosen. Afterwards a
 call may fetch stored and linked pages of stored sites, and plain new paths of sites that a person chose: asked for
-before any page text, agreed to, attached, or listed in MCP_ALLOWED_SITES. Everything else is a doubt, and a person
-decides. Addresses are compared as WHATWG parses them, never as they are spelled.
+before any page text, agreed to, attached, or listed in MCP_ALLOWED_SITES or MCP_ADMITTED_SITES. Everything else is a
+doubt, and a person decides. With MCP_CONSENT=new-sites a new site is none, at an address without a query that continues
+no page text; with `never` nothing is. Addresses are compared as WHATWG parses them, never as they are spelled.
 
 Limit: on a site that the user chose, a page can ask in words for a new path that holds what the model knows.
 """
@@ -13,10 +14,13 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
 from webrag_core.acquisition.urls import canonicalise, source_key
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.mcp_server.session_memory import SessionMemory
+
+Consent = Literal["ask", "new-sites", "never"]
 
 SITE_NOT_ALLOWED = "site_not_allowed"
 
@@ -52,9 +56,17 @@ class KnownAddresses:
 class AddressGuard:
     """Check requested addresses against the settings, a session and the corpus."""
 
-    def __init__(self, allowed_sites: Iterable[str]) -> None:
-        """Raises InvalidInputError for an entry of MCP_ALLOWED_SITES that is neither a host nor host:port."""
-        self._allowed = frozenset(key for entry in allowed_sites for key in _site_keys(entry))
+    def __init__(
+        self, allowed_sites: Iterable[str], admitted_sites: Iterable[str] = (), consent: Consent = "ask"
+    ) -> None:
+        """`allowed_sites` are the only ones (none = any), `admitted_sites` need no consent, as they do not either.
+
+        Raises InvalidInputError for an entry that is neither a host nor host:port.
+        """
+        self._allowed = frozenset(key for entry in allowed_sites for key in _site_keys("MCP_ALLOWED_SITES", entry))
+        admitted = frozenset(key for entry in admitted_sites for key in _site_keys("MCP_ADMITTED_SITES", entry))
+        self._admitted = self._allowed | admitted
+        self._consent = consent
 
     def receive(self, urls: Sequence[str], session: SessionMemory) -> None:
         """Take canonical `urls` of a call on its arrival: before page text they are the user's own choice.
@@ -72,14 +84,17 @@ class AddressGuard:
 
     def doubts(self, urls: Sequence[str], session: SessionMemory, known: KnownAddresses) -> list[Doubt]:
         """Return those of the received `urls` that a person has to agree to; without any, the call is admitted."""
+        if self._consent == "never":
+            return []
         causes = [(url, self._cause(url, session, known)) for url in urls]
         return [Doubt(url, source_key(url), cause) for url, cause in causes if cause is not None]
 
     def _cause(self, url: str, session: SessionMemory, known: KnownAddresses) -> Cause | None:
         site = source_key(url)
-        is_chosen = site in self._allowed or site in session.chosen_sites or site in known.attached_sites
+        is_chosen = site in self._admitted or site in session.chosen_sites or site in known.attached_sites
         if not is_chosen and site not in known.stored_sites:
-            return Cause.NEW_SITE
+            is_plain = "?" not in url and not session.addresses.resembles(url)
+            return None if self._consent == "new-sites" and is_plain else Cause.NEW_SITE
         if url in session.chosen_urls or any(form in known.urls for form in spellings(url)):
             return None
         if "?" in url:
@@ -96,12 +111,12 @@ def spellings(url: str) -> list[str]:
     return [f"{scheme}://{one}" for one in places for scheme in ("https", "http")]
 
 
-def _site_keys(entry: str) -> set[str]:
+def _site_keys(setting: str, entry: str) -> set[str]:
     """Return the sites that `entry` names: a host on the default ports, or host:port."""
     try:
         urls = {canonicalise(f"{scheme}://{entry}") for scheme in ("https", "http")}
     except FetchError:
         urls = {""}
     if "*" in entry or not all(url and url == f"{url.partition(':')[0]}://{source_key(url)}/" for url in urls):
-        raise InvalidInputError(f"MCP_ALLOWED_SITES: {entry!r} is neither a host nor host:port")
+        raise InvalidInputError(f"{setting}: {entry!r} is neither a host nor host:port")
     return {source_key(url) for url in urls}

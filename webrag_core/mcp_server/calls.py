@@ -140,10 +140,11 @@ class Calls:
             request = evidence.as_request(self._settings)
             question = call.question(self._settings) if call.style == "prose" else None
 
-            async def answer() -> CallToolResult:
+            async def answer(urls: Sequence[str]) -> CallToolResult:
+                some = replace(call, urls=tuple(urls))
                 if question is None:
-                    return self._answered(call, await evidence.run(services, relay), session)
-                return self._said(call, await services.manager.answer(question, relay), session)
+                    return self._answered(some, await some.evidence(self._settings).run(services, relay), session)
+                return self._said(some, await services.manager.answer(some.question(self._settings), relay), session)
 
             return await self._admitted(services, session, request.seeds(), answer, context, relay)
 
@@ -198,8 +199,8 @@ class Calls:
             call.check(self._settings)
             urls = list(dict.fromkeys(canonicalise(url) for url in call.urls))
 
-            async def ingest() -> CallToolResult:
-                return await self._ingest(services, urls, session, refresh=call.refresh, relay=relay)
+            async def ingest(admitted: Sequence[str]) -> CallToolResult:
+                return await self._ingest(services, admitted, session, refresh=call.refresh, relay=relay)
 
             return await self._admitted(services, session, urls, ingest, context, relay)
 
@@ -241,24 +242,35 @@ class Calls:
         services: Services,
         session: SessionMemory,
         urls: Sequence[str],
-        run: Callable[[], Awaitable[CallToolResult]],
+        run: Callable[[Sequence[str]], Awaitable[CallToolResult]],
         context: Context[Any, Any],
         relay: ProgressRelay,
     ) -> Response:
-        """Run `run` in its turn once the canonical `urls` are admitted. A person is asked between turns: nobody waits
-        for the answer but this call."""
+        """Run `run` in its turn on those of the canonical `urls` that are admitted; the result names the others. A
+        person is asked between turns: nobody waits for the answer but this call. Raises InvalidInputError where none is
+        admitted."""
 
-        async def attempt() -> CallToolResult | list[Doubt]:
-            return await self._doubts(services, session, urls) or await run()
+        async def attempt(some: Sequence[str]) -> CallToolResult | list[Doubt]:
+            return await self._doubts(services, session, some) or await run(some)
 
         self._guard.receive(urls, session)  # before the queue: meanwhile other calls show page text
+        left_out: list[str] = []
         while True:
             async with self._turn(services.answers, relay):
-                result = await self._limited(attempt())
+                result = await self._limited(attempt(urls))
             if isinstance(result, CallToolResult):
+                result.content += [TextContent(type="text", text=f"[NOT FETCHED] {why}") for why in left_out]
                 return result
             relay.report("waiting for the user's consent")
-            to_ask = await consent.ask(context, result, session)
+            try:
+                to_ask = await consent.ask(context, result, session)
+            except InvalidInputError as refusal:
+                refused = {doubt.url for doubt in result}
+                urls = [url for url in urls if url not in refused]
+                if not urls:
+                    raise
+                left_out.append(errors.with_way(refusal))
+                continue
             if to_ask is not None:
                 return to_ask
             session.choose(doubt.url for doubt in result)

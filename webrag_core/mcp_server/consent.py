@@ -95,6 +95,6 @@ def _refusal(doubts: Sequence[Doubt], session: SessionMemory, code: str, outcome
         else "this connection has no session, so page text may have been read before"
     )
     return InvalidInputError(
-        f"{shown} is {first.cause.value}{more}; {read}, so a person has to agree, and {outcome}. Nothing was fetched.",
+        f"{shown} is {first.cause.value}{more}; {read}, so a person has to agree, and {outcome}. It was not fetched.",
         code=code,
     )

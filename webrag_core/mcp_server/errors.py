@@ -69,7 +69,8 @@ _ACTIONS: dict[str, str] = {
     Reason.NOTICE: "Call again later, or call `search` on the stored pages.",
     Reason.TIMEOUT: "Call again once; if it fails again, ask the user for another page.",
     CONSENT_NEEDED: "Show the address to the user. If they want it, they can run `webrag ingest URL` for the page or"
-    " `webrag source add URL` for its site, or list the site in MCP_ALLOWED_SITES.",
+    " `webrag source add URL` for its site, list the site in MCP_ADMITTED_SITES (MCP_ALLOWED_SITES refuses all others),"
+    " or set MCP_CONSENT=new-sites.",
     CONSENT_REFUSED: "Do not ask for this address again; go on with what is stored.",
     SITE_NOT_ALLOWED: "Tell the user; only the operator can allow the site.",
     StoreError.code: "Call again in a moment; if it fails again, ask the user to check the database.",
@@ -103,6 +104,11 @@ def of_error(error: WebragError) -> CallToolResult:
         status = f" (HTTP {error.status})" if error.status else ""
         return failure(error.reason.value, f"The page could not be fetched{status}: {error.message}")
     return failure(error.code, error.message)
+
+
+def with_way(error: WebragError) -> str:
+    """What happened and what to do, for a result that goes on without."""
+    return f"{one_line(error.message)} {_ACTIONS.get(error.code, _OTHER_ACTION)}"
 
 
 def of_timeout(seconds: float) -> CallToolResult:

@@ -38,9 +38,9 @@ class WebragServer(MCPServer[Calls]):
     """MCP server whose tools get the running `Calls` through their context."""
 
     def __init__(self, settings: Settings, acquirer: Acquirer | None = None) -> None:
-        """Raises InvalidInputError for MCP_ALLOWED_SITES that name no sites."""
+        """Raises InvalidInputError for MCP_ALLOWED_SITES or MCP_ADMITTED_SITES that name no sites."""
         self.core: Core | None = None
-        guard = AddressGuard(settings.allowed_sites)
+        guard = AddressGuard(settings.allowed_sites, settings.admitted_sites, settings.mcp_consent)
 
         @asynccontextmanager
         async def lifespan(server: MCPServer[Calls]) -> AsyncIterator[Calls]:
