@@ -5,7 +5,8 @@
 Point `ORCHESTRATION_LLM_BASE_URL` at http://127.0.0.1:PORT/v1, and ORCHESTRATION_LLM_TIMEOUT beyond the wait. A request
 is written to `FOLDER/requests/KEY.json`, and waits until `FOLDER/answers/KEY.json` holds the text of the answer, by
 whomever it is written. The key is the hash of the messages, so that the same question about the same passages, with the
-same instructions, is answered again without anybody: the folder is a recording that anybody can replay.
+same instructions, is answered again without anybody: the folder is a recording that anybody can replay. The file
+`verdicts.jsonl` here holds answers that were given by careful reading.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+RECORDED = Path(__file__).with_name("verdicts.jsonl")
 _POLL_SECONDS = 0.5
 _LARGEST = 4_000_000  # bytes of a request
 
@@ -29,10 +31,14 @@ class Desk:
         self.requests, self.answers, self.wait = folder / "requests", folder / "answers", wait
         for each in (self.requests, self.answers):
             each.mkdir(parents=True, exist_ok=True)
+        rows = map(json.loads, RECORDED.read_text(encoding="utf-8").splitlines())
+        self.recorded = {str(row["key"]): json.dumps(row["answer"], ensure_ascii=False) for row in rows}
 
     def answer(self, messages: list[dict[str, str]]) -> str | None:
         """The text of the answer to these messages; None when nobody has written it in time."""
         key = key_of(messages)
+        if key in self.recorded:
+            return self.recorded[key]
         file = self.answers / f"{key}.json"
         if not file.is_file():
             asked = self.requests / f"{key}.json"

@@ -15,6 +15,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import GuardrailsViolationError
 from webrag_core.indexing.terms import terms
 from webrag_core.language.detection import detected
+from webrag_core.language.model_orders import is_order
 from webrag_core.page_text import visible
 from webrag_core.routing.question import Form
 
@@ -24,22 +25,6 @@ names a site that the evidence is not from."""
 MAX_QUESTION = 8_000
 """Characters of a question."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-# text that speaks to a model instead of about its subject
-_ORDERS = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:previous|prior|above|earlier|preceding|all|your|the)\b"
-    r".{0,40}\b(?:instruction|prompt|rule|direction|context|message|guideline)s?\b"
-    r"|\b(?:system|hidden|developer) prompt\b|\byou are (?:now|no longer) (?:a|an|the|in)\b"
-    r"|\b(?:as|dear) (?:an? )?(?:ai|language model|assistant|chatbot)\b|\b(?:new|updated|important) instructions?:"
-    r"|\b(?:reply|respond|answer) (?:only )?with\b.{0,40}\b(?:instead|exactly)\b|<\|[\w-]+\|>|\[/?INST\]"
-    r"|\byour (?:answer|reply|response|message)s?\b"
-    r"|\b(?:following|subsequent|below) code (?:snippet|block|excerpt|section|segment|fragment)\b.{0,60}\byour\b"
-    r"|\byour (?:code|codebase|solution|implementation|algorithm)\b.{0,80}\b(?:following|subsequent|below) code\b"
-    r"|\b(?:send|post|forward|upload|exfiltrate|fetch)\b.{0,60}"
-    r"\b(?:password|api key|secret|token|credential|conversation|chat history)s?\b"
-    r"|\bcall \w{2,40} \{\""
-    r"|[A-Za-z0-9+/]{120,}={0,2}",
-    re.IGNORECASE | re.DOTALL,
-)
 # a request to do or to write something, behind a label such as "Note:" or not
 _REQUEST = re.compile(
     r"(?:[^.!?:]{1,60}: *)?(?:please |now |then |to proceed, )?(?:draft|compose|write|provide|explain|describe"
@@ -75,14 +60,14 @@ def safe_units(units: Sequence[Unit], question: str, form: Form) -> tuple[list[U
     hosts = {_host(unit.chunk.source_url) for unit in units}
     language = detected(question)
     words = set(terms(question, language))
-    about_orders = bool(_ORDERS.search(question))
+    about_orders = is_order(question)
     safe: list[Unit] = []
     withheld: Counter[str] = Counter()
     before: tuple[Unit, Withheld] | None = None
     for unit in units:
         text = visible(unit.text)
         cause: Withheld | None = None
-        if not about_orders and _ORDERS.search(text):
+        if not about_orders and is_order(text):
             cause = "order"
         elif not about_orders and form not in ("steps", "list") and _strange_request(text, words, language):
             cause = "request"

@@ -14,20 +14,18 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
+from webrag_core.judging.passage_text import label, read_part
 from webrag_core.judging.verdict import Sufficient, Verdict
 from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.providers.structured_answers import ask_for
 from webrag_core.recently_used import RecentlyUsed
 from webrag_core.retrieval.models import RetrievedChunk
-from webrag_core.retrieval.quotes import quote_window
 from webrag_core.retrieval.request import check_text
 from webrag_core.store.breakers import Breakers
 
 PROMPT_VERSION = 1
 PASSAGES = 5
 """Passages that are read, best first."""
-PASSAGE_CHARACTERS = 1_500
-"""Characters of a passage that are read, around its best sentences."""
 
 _MAX_TOKENS = 1_000  # of its answer; reasoning counts too
 _MAX_SENT = 8_000  # characters of the question
@@ -105,7 +103,7 @@ class ChatJudge:
         chunks = chunks[:PASSAGES]
         if not chunks:
             return Verdict(sufficient="none", probability=0.0, model=self._chat.model, prompt=PROMPT_VERSION)
-        shown = [quote_window(one.text, question, PASSAGE_CHARACTERS).shown.of(one.text) for one in chunks]
+        shown = [read_part(one.text, question) for one in chunks]
         key = (question, *parts, None, *((one.chunk_id, text) for one, text in zip(chunks, shown, strict=True)))
         known = self._verdicts.get(key)
         if known is not None:
@@ -120,8 +118,8 @@ class ChatJudge:
                 "passages": [
                     {
                         "number": number,
-                        "page": chunk.title or "",
-                        "headings": " > ".join(chunk.heading_path),
+                        "page": label(chunk.title or "", question),
+                        "headings": " > ".join(label(heading, question) for heading in chunk.heading_path),
                         "text": text,
                     }
                     for number, (chunk, text) in enumerate(zip(chunks, shown, strict=True), start=1)
