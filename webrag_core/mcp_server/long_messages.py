@@ -22,10 +22,15 @@ _VALUE = re.compile(rb'"(jsonrpc|id|method)"\s*:\s*(?:"([^"\\]*)"|(\d+))')
 
 def refusal(head: bytes, tail: bytes) -> JSONRPCError:
     """Answer the message that begins with `head` and ends with `tail`."""
+    problem = f"the message is longer than {LONGEST_MESSAGE} bytes and was not read"
+    error = ErrorData(code=INVALID_REQUEST, message=problem)
+    return JSONRPCError(jsonrpc="2.0", id=id_of(head, tail), error=error)
+
+
+def id_of(head: bytes, tail: bytes) -> str | int | None:
+    """The id of the request that begins with `head` and ends with `tail`; None where it is in doubt."""
     members: dict[bytes, str | int] = {}
     for match in (_HEAD.match(head), _TAIL.search(tail)):
         for name, text, number in _VALUE.findall(match[1] if match else b""):
             members[name] = int(number) if number else text.decode("utf-8", "replace")
-    problem = f"the message is longer than {LONGEST_MESSAGE} bytes and was not read"
-    error = ErrorData(code=INVALID_REQUEST, message=problem)
-    return JSONRPCError(jsonrpc="2.0", id=members.get(b"id") if b"method" in members else None, error=error)
+    return members.get(b"id") if b"method" in members else None

@@ -18,9 +18,11 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
 from webrag_core.mcp_server.long_messages import END_BYTES, LONGEST_MESSAGE, refusal
+from webrag_core.mcp_server.unreadable_lines import read
 
 if TYPE_CHECKING:
     import anyio
+    from mcp_types import JSONRPCError
 
     from webrag_core.mcp_server.server import WebragServer
 
@@ -28,12 +30,12 @@ if TYPE_CHECKING:
 class _Lines:
     """Async iterator over the lines of a descriptor, for the SDK: one message is one line.
 
-    Of a line that is too long, `refuse` gets the beginning and the end.
+    `refuse` gets the answer to a line that is too long or no message.
     """
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
         self._reader = reader
-        self.refuse: Callable[[bytes, bytes], Awaitable[None]] | None = None
+        self.refuse: Callable[[JSONRPCError], Awaitable[None]] | None = None
 
     def __aiter__(self) -> _Lines:
         return self
@@ -46,12 +48,19 @@ class _Lines:
                 line = end.partial
             except asyncio.LimitOverrunError as overrun:
                 head, tail = await self._skip(overrun.consumed)
-                if self.refuse is not None:
-                    await self.refuse(head, tail)
+                await self._refuse(refusal(head, tail))
                 continue
             if not line:
                 raise StopAsyncIteration
-            return line.decode("utf-8", "replace")
+            message = read(line.decode("utf-8", "replace"))
+            if isinstance(message, str):
+                return message
+            if message is not None:
+                await self._refuse(message)
+
+    async def _refuse(self, error: JSONRPCError) -> None:
+        if self.refuse is not None:
+            await self.refuse(error)
 
     async def _skip(self, waiting: int) -> tuple[bytes, bytes]:
         """Read to the end of the line, of which `waiting` bytes are there. Returns its beginning and end."""
@@ -104,7 +113,7 @@ async def _answer(server: WebragServer) -> None:
     try:
         lines = _Lines(reader)
         async with stdio_server(stdin=cast("anyio.AsyncFile[str]", lines)) as (incoming, outgoing):
-            lines.refuse = lambda head, tail: outgoing.send(SessionMessage(refusal(head, tail)))
+            lines.refuse = lambda error: outgoing.send(SessionMessage(error))
             await server.run_on(incoming, outgoing)
     finally:
         transport.close()
