@@ -65,11 +65,19 @@ def test_each_verdict_is_told_once_by_run_or_by_check(
         assert isinstance(result, dg.SensorResult)
         cursor = result.cursor
 
-    day(regression=SEVERE)
+    for verdicts in ({"regression": SEVERE, "balance": SEVERE}, {"regression": SEVERE}):
+        day(**verdicts)
+    for verdicts in ({"regression": SEVERE}, {}):
+        day("coffee", **verdicts)
     with serving({}) as server:
         tick()  # no address is set
+        assert server.calls == []
         monkeypatch.setenv("ALERT_WEBHOOK", server.url)
-        tick()  # what happened before is not told
+        tick()  # what fails now is told, what passes again is not
+        tick()
+        assert [call.body["text"].split("\n")[2:] for call in server.calls] == [
+            ["/assets/pages regression: error, source tea"]
+        ]
 
         def said(*steps: Callable[[], None]) -> list[tuple[str, list[str]]]:
             server.calls.clear()
@@ -80,9 +88,13 @@ def test_each_verdict_is_told_once_by_run_or_by_check(
             return [(call.body["kind"], call.body["text"].split("\n")[2:]) for call in server.calls]
 
         red = "/assets/pages regression: error, source tea"
-        assert said(day, lambda: day(regression=SEVERE), lambda: day(regression=SEVERE)) == [("check_failed", [red])]
+        green = "/assets/pages regression: passes, source tea"
+        assert said(day, lambda: day(regression=SEVERE), lambda: day(regression=SEVERE)) == [
+            ("recovered", [green]),
+            ("check_failed", [red]),
+        ]
         assert said(lambda: day("coffee", regression=SEVERE)) == [("check_failed", [red.replace("tea", "coffee")])]
-        assert said(day) == [("recovered", ["/assets/pages regression: passes, source tea"])]
+        assert said(day) == [("recovered", [green])]
         assert said(lambda: day(regression=WARN), day) == []
         assert said(lambda: day(balance=SEVERE), lambda: day(answers=SEVERE)) == []  # their runs failed
         assert said(day) == [

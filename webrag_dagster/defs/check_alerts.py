@@ -1,6 +1,7 @@
 """Sensor `alert_on_checks`: tells the operator of asset checks that begin to fail, and of those that recover."""
 
 import json
+import time
 from collections.abc import Iterator
 
 import dagster as dg
@@ -12,6 +13,8 @@ from webrag_dagster.resources import CorpusResource
 
 _MOST_RUNS = 50
 """Runs that one tick reads."""
+_FIRST_SECONDS, _MOST_FIRST = 86_400, 500
+"""What the first tick looks back on: an operator who sets up alerts is told of what fails now."""
 _ENDS = {
     "succeeded": dg.DagsterEventType.RUN_SUCCESS,
     "failed": dg.DagsterEventType.RUN_FAILURE,
@@ -30,26 +33,42 @@ _SEVERITY = {WARNING: "warning", ERROR: "error"}
     ),
 )
 def alert_on_checks(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SensorResult | dg.SkipReason:
-    """Read the runs that ended since the cursor, which holds their last events and the failing checks."""
+    """Read the runs that ended since the cursor, which holds their last events and the failing checks.
+
+    Without a cursor, those of the last day: told is then what still fails.
+    """
     settings = corpus.settings()
     if not settings.alerts_somewhere:
-        return dg.SensorResult(skip_reason=UNSET, cursor="")  # what happens meanwhile is not told later
-    ends, states = _read_cursor(context.cursor)
-    if ends is None:
-        ends = {name: _last(context.instance, end) for name, end in _ENDS.items()}
-        return dg.SensorResult(skip_reason="follows runs from now on", cursor=_cursor(ends, states))
-    least, told = LEVELS[settings.alert_checks], 0
-    for name, number, run_id in _ended(context.instance, ends):
+        return dg.SensorResult(skip_reason=UNSET, cursor="")  # the first tick with an address begins anew
+    known, states = _read_cursor(context.cursor)
+    ends = known or {name: _last(context.instance, end) for name, end in _ENDS.items()}
+    least = LEVELS[settings.alert_checks]
+    news: list[tuple[str, str, tuple[Evaluation, ...]]] = []
+    for name, number, run_id in _ended(context.instance, known):
         ends[name] = number
-        known = follow(states, _evaluations(context.instance, run_id), least)
-        states = known.states
-        for kind, evaluations in (("check_failed", known.worse), ("recovered", known.recovered)):
-            if evaluations:
-                told += 1
-                tell(context, settings, kind, _title(kind, evaluations), _text(run_id, evaluations))
+        told = follow(states, _evaluations(context.instance, run_id), least)
+        states = told.states
+        news += [("check_failed", run_id, told.worse), ("recovered", run_id, told.recovered)]
+    if known is None:
+        news = _still_failing(news, states)
+    news = [one for one in news if one[2]]
+    for kind, run_id, evaluations in news:
+        tell(context, settings, kind, _title(kind, evaluations), _text(run_id, evaluations))
     return dg.SensorResult(
-        skip_reason=f"{told} alerts; {len(states)} checks fail, of all partitions", cursor=_cursor(ends, states)
+        skip_reason=f"{len(news)} alerts; {len(states)} checks fail, of all partitions", cursor=_cursor(ends, states)
     )
+
+
+def _still_failing(
+    news: list[tuple[str, str, tuple[Evaluation, ...]]], states: dict[str, CheckState]
+) -> list[tuple[str, str, tuple[Evaluation, ...]]]:
+    """What the first tick tells of the runs before it: the last alert of each check that still fails."""
+    last = {one.key: run_id for kind, run_id, evaluations in news if kind == "check_failed" for one in evaluations}
+    return [
+        (kind, run_id, tuple(one for one in evaluations if one.key in states and last[one.key] == run_id))
+        for kind, run_id, evaluations in news
+        if kind == "check_failed"
+    ]
 
 
 def _last(instance: dg.DagsterInstance, end: dg.DagsterEventType) -> int:
@@ -58,14 +77,19 @@ def _last(instance: dg.DagsterInstance, end: dg.DagsterEventType) -> int:
     return records[0].storage_id if records else 0
 
 
-def _ended(instance: dg.DagsterInstance, after: dict[str, int]) -> list[tuple[str, int, str]]:
-    """Runs that ended, oldest first: how, the number of the event, the run."""
+def _ended(instance: dg.DagsterInstance, after: dict[str, int] | None) -> list[tuple[str, int, str]]:
+    """Runs that ended, oldest first: how, the number of the event, the run. None = those of the last day."""
     found: list[tuple[str, int, str]] = []
+    most = _MOST_RUNS if after is not None else _MOST_FIRST
     for name, end in _ENDS.items():
-        since = dg.RunStatusChangeRecordsFilter(event_type=end, after_storage_id=after[name])  # type: ignore[arg-type]
-        records = instance.fetch_run_status_changes(since, limit=_MOST_RUNS, ascending=True).records
+        since = dg.RunStatusChangeRecordsFilter(
+            event_type=end,  # type: ignore[arg-type]
+            after_storage_id=None if after is None else after[name],
+            after_timestamp=time.time() - _FIRST_SECONDS if after is None else None,
+        )
+        records = instance.fetch_run_status_changes(since, limit=most, ascending=True).records
         found += [(name, record.storage_id, record.run_id) for record in records]
-    return sorted(found, key=lambda ended: ended[1])[:_MOST_RUNS]
+    return sorted(found, key=lambda ended: ended[1])[:most]
 
 
 def _evaluations(instance: dg.DagsterInstance, run_id: str) -> Iterator[Evaluation]:
@@ -116,7 +140,7 @@ def _cursor(ends: dict[str, int], states: dict[str, CheckState]) -> str:
 
 
 def _read_cursor(cursor: str | None) -> tuple[dict[str, int] | None, dict[str, CheckState]]:
-    """Ends and failing checks. An unreadable cursor begins anew: nothing that happened is told twice."""
+    """Ends and failing checks. An unreadable cursor begins anew."""
     try:
         fields = json.loads(cursor or "")
         ends = {name: int(fields["ends"][name]) for name in _ENDS}
