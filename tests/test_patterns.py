@@ -30,7 +30,7 @@ BOUNDED = {
     "webrag_core.corpus.validity_phrases": 300,
 }
 """Patterns, or modules of them, whose callers cut the text first, and the characters that are left."""
-READ_IN_THE_SERVER = ("language", "markdown_text", "page_text", "showing", "web", "history", "indexing", "corpus")
+READ_IN_THE_SERVER = ("language", "markdown_text", "page_text", "showing", "web", "history")
 MOST_SECONDS = 0.1  # for a text at that bound
 
 

@@ -13,6 +13,7 @@ from webrag_core.conversion.html import EXTRACTOR_VERSION, ConvertedPage
 from webrag_core.corpus.brake import Held
 from webrag_core.corpus.documents import CONFIRMATION_SPACING, HELD, StoredDocument
 from webrag_core.corpus.text_change import PageText, TextChange, alike, change_of
+from webrag_core.text_work import beside_loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,8 @@ async def change_by(
     if body_sha256 is not None and body_sha256 == hashlib.sha256(page.body).hexdigest():
         return None  # the page is as it was: the extractor reads it in another way
     same_place = page.final_url == stored.canonical_url
-    return change_of(
+    return await beside_loop(
+        change_of,
         PageText(markdown, title),
         PageText(converted.markdown, converted.title),
         page.final_url,
