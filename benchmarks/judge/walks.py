@@ -1,11 +1,12 @@
 """How well a judge tells evidence that answers from evidence that does not, beside the loop's own probability.
 
     python -m evals.answers.evidence --split reporting --out runs/evidence-reporting.jsonl
-    python -m benchmarks.judge.walks runs/evidence-reporting.jsonl --desk FOLDER [--only-recorded]
+    python -m benchmarks.judge.walks runs/evidence-reporting.jsonl --recorded FOLDER [--seconds 3600]
 
-Each line of evidence is judged by the chat model of the settings, or by the answers of a desk, which is started here
-(`benchmarks.judge.desk`). Label: the evidence holds a gold quote of every need. Questions without a verdict are counted
-and left out. With --only-recorded nobody is waited for: a first run writes the requests, the next reads the answers.
+Each line of evidence is judged by the chat model of the settings, or by what is recorded in a folder
+(`benchmarks.judge.recorded_chat`), to which `verdicts.jsonl` is copied: verdicts given by careful reading. Label: the
+evidence holds a gold quote of every need. Questions without a verdict are counted and left out. Nobody is waited for
+without --seconds: a first run writes the requests, the next reads the answers.
 """
 
 from __future__ import annotations
@@ -13,14 +14,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.judge.desk import Desk, server
+from benchmarks.judge.recorded_chat import Recorder, serving
 from evals.answers.evidence import RecordedEvidence, load_evidence
 from evals.reliability import auc, expected_calibration_error
 from evals.walks.scoring import squash
@@ -29,11 +29,12 @@ from webrag_core.answering.composition import compose
 from webrag_core.answering.judgement import best_chunks, probability_of
 from webrag_core.config import Settings, load_settings
 from webrag_core.errors import ChatError
-from webrag_core.judging.chat_judge import ChatJudge
+from webrag_core.judging.chat_judge import PROMPT_VERSION, ChatJudge
 from webrag_core.orchestration.models import COMPLETE_AT
 from webrag_core.routing.question import Question
 
-_AT_ONCE = 64  # requests that wait at the desk
+VERDICTS = Path(__file__).with_name("verdicts.jsonl")
+_AT_ONCE = 64  # requests that wait for an answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,14 @@ def figures(rows: Sequence[Row]) -> dict[str, object]:
     return found
 
 
+def unpack(folder: Path) -> None:
+    """Copy the verdicts of `VERDICTS` to the answers of a folder."""
+    for line in VERDICTS.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        answer = json.dumps(row["answer"], ensure_ascii=False)
+        (folder / "answers" / f"{row['digest']}.txt").write_text(answer, encoding="utf-8")
+
+
 async def run(evidence: Path, settings: Settings) -> list[Row | None]:
     """Judge every line."""
     judge, turns = ChatJudge(settings), asyncio.Semaphore(_AT_ONCE)
@@ -96,20 +105,19 @@ def main() -> None:
     """Command line entry."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("evidence", type=Path)
-    parser.add_argument("--desk", type=Path, help="folder of a desk; unset = the chat model of the settings")
-    parser.add_argument("--only-recorded", action="store_true", help="wait for nobody")
+    parser.add_argument("--recorded", type=Path, help="folder of answers; unset = the chat model of the settings")
+    parser.add_argument("--seconds", type=float, default=0.0, help="longest wait for an answer that is not recorded")
     arguments = parser.parse_args()
     settings = load_settings()
-    if arguments.desk is None:
+    if arguments.recorded is None:
         rows = asyncio.run(run(arguments.evidence, settings))
     else:
-        wait = 0.0 if arguments.only_recorded else 3_600.0
-        with server(Desk(arguments.desk, wait), 0) as desk:
-            threading.Thread(target=desk.serve_forever, daemon=True).start()
-            url = f"http://127.0.0.1:{desk.server_port}/v1"
-            changes = {"orchestration_llm_base_url": url, "orchestration_llm_timeout": wait + 600, "judge": "llm"}
+        recorder = Recorder(arguments.recorded, prompts=str(PROMPT_VERSION), seconds=arguments.seconds)
+        unpack(arguments.recorded)
+        with serving(recorder) as url:
+            wait = arguments.seconds + 600
+            changes = {"orchestration_llm_base_url": url, "orchestration_llm_timeout": wait, "judge": "llm"}
             rows = asyncio.run(run(arguments.evidence, settings.model_copy(update=changes)))
-            desk.shutdown()
     judged_rows = [row for row in rows if row is not None]
     found = figures(judged_rows) if judged_rows else {}
     print(json.dumps({"without a verdict": len(rows) - len(judged_rows), **found}, indent=2))

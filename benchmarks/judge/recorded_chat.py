@@ -5,7 +5,7 @@ Whoever reads well, person or model, answers: `FOLDER/requests/DIGEST.json` hold
 were sent, and of the version of the prompts. So an answer is asked for once and replayed by everybody who has the
 folder; another prompt asks anew.
 
-    python -m benchmarks.loop.recorded_chat FOLDER --prompts 1 --seconds 3600
+    python -m benchmarks.judge.recorded_chat FOLDER --prompts 1 --seconds 3600
     ORCHESTRATION_LLM_BASE_URL=http://127.0.0.1:8770/v1 ORCHESTRATION_LLM_TIMEOUT=3600 webrag ask …
 """
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.loop.recorded_chat import Recorder, serving
+from benchmarks.judge.recorded_chat import Recorder, serving
 from tests.chat_server import chat_settings
 from tests.waiting import wait_until
 from webrag_core.errors import ChatError
