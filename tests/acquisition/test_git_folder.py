@@ -143,3 +143,31 @@ def test_on_each_day_the_last_state_dated_before_counts(states: list[tuple[date,
     holders = [one.text for one in listed if (one.start or day) <= day and (one.end is None or day < one.end)]
     assert holders == [text for at, text in states if at <= day][-1:]
     assert all(one.end is None or (one.start is not None and one.start < one.end) for one in listed)
+
+
+@pytest.mark.parametrize(
+    ("date", "moment"),
+    [
+        ("1700000000 +0530", "2023-11-15T03:43:20+05:30"),
+        ("1700000000 +9999", "2023-11-14T22:13:20+00:00"),
+        ("1700000000 -7500", "2023-11-14T22:13:20+00:00"),
+        ("253402300800 +0000", "2020-01-01T12:00:00+00:00"),
+        ("99999999999999999999 +0000", "2020-01-01T12:00:00+00:00"),
+    ],
+)
+def test_a_commit_with_an_odd_date_costs_its_date_alone(tmp_path: Path, date: str, moment: str) -> None:
+    repository = WrittenRepository(tmp_path / "odd")
+    first = repository.commit("2020-01-01T12:00:00+00:00", "first", page="# One\n\nSome words of it.")
+    repository.write("page.md", "# Two\n\nOther words of it.")
+    repository.git("add", "--all")
+    tree = repository.git("write-tree")
+    person = f"A. Person <person@example.org> {date}"
+    (tmp_path / "commit").write_text(f"tree {tree}\nparent {first}\nauthor {person}\ncommitter {person}\n\nsecond\n")
+    second = repository.git("hash-object", "-t", "commit", "-w", "--literally", str(tmp_path / "commit"))
+    folder = GitFolder(tmp_path / "odd", "https://odd.example/", revision=second)
+    try:
+        assert [commit.message.strip() for commit in folder.commits] == ["first", "second"]
+        assert folder.commits[1].authored.isoformat() == moment
+        assert len(folder.files[0].states) == 2
+    finally:
+        folder.close()

@@ -5,10 +5,11 @@ The history is that of the branch itself (first parents): a merge is one change,
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote_from_bytes
 
@@ -16,11 +17,18 @@ from webrag_core.acquisition.git_commands import Repository
 from webrag_core.acquisition.office_types import SUFFIXES
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import FetchError, InvalidInputError
+from webrag_core.foreign_values import whole_number
+
+logger = logging.getLogger(__name__)
 
 _TYPES = dict.fromkeys((".htm", ".html", ".xhtml"), "text/html") | dict.fromkeys((".md", ".markdown"), "text/markdown")
 _TYPES |= dict.fromkeys((".adoc", ".org", ".rst", ".text", ".txt"), "text/plain")
 _TYPES |= SUFFIXES
-_FIELDS = "%H%x00%aI%x00%cI%x00%B%x00"
+_FIELDS = "%H%x00%ad%x00%cd%x00%B%x00"
+_DATE = re.compile(rb"(-?\d{1,20}) ([+-])(\d{2})(\d{2})")
+_LONGEST_MESSAGE = 20_000  # characters
+_LAST_SECOND = 4_102_444_800  # of 2099: later ones are mistakes
+_FARTHEST_ZONE = 14 * 60  # minutes
 _ID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _FILE_MODES = (b"100644", b"100755")
 
@@ -86,6 +94,7 @@ class GitFolder:
         log = self.repository.run(
             *("log", "--reverse", "--first-parent", "-m", "--raw", "-z", "--no-renames", "--no-abbrev"),
             *("--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-notes", "--no-color", "--encoding=UTF-8"),
+            "--date=raw",
             *(f"--format={_FIELDS}", self.tip, "--", *([self._prefix] if self._prefix else [])),
         )
         tokens = iter(log.split(b"\0"))
@@ -97,7 +106,8 @@ class GitFolder:
                     blob = modes[3].decode() if modes[1] in _FILE_MODES else None
                     yield path, FileState(len(self.commits) - 1, blob)
             elif _ID.fullmatch(token):
-                self.commits.append(_commit(token.decode(), next(tokens), next(tokens), next(tokens)))
+                before = self.commits[-1] if self.commits else None
+                self.commits.append(_commit(token.decode(), next(tokens), next(tokens), next(tokens), before))
 
     def _file(self, path: bytes, states: Sequence[FileState]) -> FileHistory | None:
         inner = path.removeprefix(self._prefix.encode(errors="surrogateescape"))
@@ -128,9 +138,26 @@ def _base(url: str) -> str:
     return base if base.endswith("/") else base + "/"
 
 
-def _commit(identity: str, authored: bytes, committed: bytes, message: bytes) -> Commit:
-    try:
-        dates = [datetime.fromisoformat(date.decode()) for date in (authored, committed)]
-    except ValueError:
-        raise InvalidInputError(f"commit {identity[:12]} has no readable date") from None
-    return Commit(identity, dates[0], dates[1], message.decode(errors="replace"))
+def _commit(identity: str, authored: bytes, committed: bytes, message: bytes, before: Commit | None) -> Commit:
+    """A commit; where a date of it is none, that of the commit before stands for it, which no later text precedes."""
+    known = _date(committed) or _date(authored)
+    if known is None:
+        known = datetime.fromtimestamp(0, UTC) if before is None else before.committed
+        logger.warning("commit %s has no readable date: that of the commit before is taken", identity[:12])
+    text = message[: 4 * _LONGEST_MESSAGE].decode(errors="replace")[:_LONGEST_MESSAGE]
+    return Commit(identity, _date(authored) or known, _date(committed) or known, text)
+
+
+def _date(raw: bytes) -> datetime | None:
+    """Seconds since 1970 and a zone, which is UTC where no place on earth has it; None for what is no date."""
+    match = _DATE.fullmatch(raw.strip())
+    seconds = (
+        None if match is None else whole_number(match[1].decode(), 1, _LAST_SECOND)
+    )  # git writes 0 for what it cannot read
+    if match is None or seconds is None:
+        return None
+    minutes = int(match[3]) * 60 + int(match[4])
+    if minutes > _FARTHEST_ZONE or int(match[4]) >= 60:
+        minutes = 0
+    zone = timezone(timedelta(minutes=-minutes if match[2] == b"-" else minutes))
+    return datetime.fromtimestamp(seconds, zone)

@@ -59,6 +59,8 @@ from webrag_core.retrieval.search import CorpusSearch, search
 from webrag_core.routing.plan import ExecutionPlan
 from webrag_core.routing.question import Form, Question
 
+_CENTURY = 3_155_760_000  # seconds; beyond, no date is left
+
 MODELS = "models"
 """The actor whose feedback comes from programs."""
 
@@ -133,7 +135,8 @@ class GatherEvidence(Operation):
     mode: RetrievalMode = "auto"
     policy: Annotated[str | None, Field(max_length=LONGEST["policy"])] = None
     max_age: Annotated[
-        float | None, Field(ge=0, allow_inf_nan=False, description="Seconds; older stored pages are fetched again")
+        float | None,
+        Field(ge=0, le=_CENTURY, allow_inf_nan=False, description="Seconds; older stored pages are fetched again"),
     ] = None
     scope: Annotated[
         RunScope | tuple[Name, ...] | None,
