@@ -18,7 +18,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import StoreError, WebragError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import OrchestratorEngine
-from webrag_core.providers.static_model import count_tokens
+from webrag_core.providers.static_model import count_tokens, token_vectors, token_weights
 from webrag_core.retrieval.request import SearchRequest
 from webrag_core.retrieval.search import search
 
@@ -100,7 +100,7 @@ class Core:
         async with Corpus.open(self.settings, self._acquirer) as corpus:
             services = Services.over(corpus, self._answers, self._searches)
             await corpus.indexer.model_id()
-            await asyncio.to_thread(count_tokens, ["warm"])
+            await asyncio.to_thread(_load_model)
             opened.set_result(services)
             if self.settings.searches_offline:  # load models before the first query
                 with suppress(WebragError):
@@ -146,3 +146,10 @@ async def run_apart(work: Coroutine[Any, Any, Result]) -> Result:
         elif not task.cancelled() and task.exception() is not None:
             logger.info("cancelled work ended with %s", type(task.exception()).__name__)
         raise
+
+
+def _load_model() -> None:
+    """Read the files of the small model, which the first walk would otherwise read in the loop."""
+    count_tokens(["warm"])
+    token_vectors()
+    token_weights()
