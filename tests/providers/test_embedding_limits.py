@@ -275,6 +275,14 @@ def test_a_limit_that_never_ends_is_given_up_after_the_wait_of_the_settings(paus
     assert all(later > 1.2 * earlier for earlier, later in itertools.pairwise(pauses[:5]))
 
 
+def test_a_wait_that_is_named_too_short_again_and_again_grows(pauses: list[float]) -> None:
+    limited = Reply({}, 503, {"Retry-After": "0"})
+    with serving(lambda call: limited) as server, pytest.raises(EmbeddingError, match="503"):
+        embed(server, ["a"], embedding_max_wait=60.0)
+    assert len(server.calls) < 20
+    assert sum(pauses) > 30
+
+
 def test_all_requests_wait_for_one_pause_and_follow_the_first_after_it(pauses: list[float]) -> None:
     seen: list[int] = []
 

@@ -18,6 +18,7 @@ LIMITED = frozenset([429, 503])
 
 _FIRST_PAUSE_S = 0.5  # doubles with every attempt
 _LONGEST_PAUSE_S = 30.0  # without a header: limits of providers are counted by the minute
+_BELIEVED = 2  # waits that an endpoint names in a row; more of them were too short
 _SECONDS = re.compile(r"[0-9]{1,15}(\.[0-9]{1,9})?")
 _DURATION = re.compile(
     r"(?:([0-9]{1,6})h)?(?:([0-9]{1,6})m(?!s))?(?:([0-9]{1,9}(?:\.[0-9]{1,9})?)s)?(?:([0-9]{1,9})ms)?"
@@ -126,6 +127,8 @@ class SharedPause:
             elif self._failures <= before:
                 self._failures += 1
                 wait = limit.seconds or backoff_s(self._failures)  # "0" of an endpoint that still refuses is no wait
+                if self._failures > _BELIEVED:
+                    wait = max(wait, backoff_s(self._failures - _BELIEVED))
                 self._until = asyncio.get_running_loop().time() + wait
 
         return note

@@ -175,7 +175,7 @@ class RetryingEndpoint(Generic[Form]):
                     limited = self._shares_pauses and failure.limit is not None
                     wait = backoff_s(attempt + 1) if failure.wait is None else failure.wait
                     wait = self._pause.remaining if limited else wait
-                    on_top = (limited or failure.wait is not None) and wait <= patience
+                    on_top = (limited or failure.wait is not None) and patience > 0 and wait <= patience
                     attempt += failure.again and not (limited and on_top)
                     if not failure.again or attempt >= asked.attempts:
                         if other is None:
