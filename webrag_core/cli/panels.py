@@ -17,7 +17,7 @@ PANELS: Mapping[str, tuple[str, ...]] = {
     "Sources": ("source",),
     "History": ("answers", "citations", "history", "feedback"),
     "Serve": ("serve", "mcp", "up", "ui"),
-    "Operate": ("demo", "model", "db", "eval", "replay"),
+    "Operate": ("backup", "restore", "demo", "model", "db", "eval", "replay"),
 }
 _PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names}
 _PLACE = {name: place for place, name in enumerate(_PANEL_OF)}

@@ -203,13 +203,14 @@ def repeats(unit: Unit, chosen: Sequence[Choice]) -> bool:
 
 
 def _answering_entry(chosen: Sequence[Choice], form: Form, facts: Sequence[Fact]) -> int:
-    """The entry that is the answer by itself: of the first part, in the form `steps` with a step, with the fact that is
-    asked for, and of those the best; 0 without any."""
+    """The entry that is the answer by itself: of the first part, in the form `steps` with a step that is worth half as
+    much as the best sentence, with the fact that is asked for, and of those the best; 0 without any."""
     first = [choice for choice in chosen if choice.part == 0]
+    least = 0.5 * max((choice.worth for choice in first), default=0.0)
 
     def worth(choice: Choice) -> tuple[bool, bool, float]:
         unit = choice.saying.unit
-        return form != "steps" or unit.is_step, facts[0].is_in(unit), choice.worth
+        return form != "steps" or (unit.is_step and choice.worth >= least), facts[0].is_in(unit), choice.worth
 
     return max(first, key=worth).entry if first else 0
 
