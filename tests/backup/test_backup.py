@@ -205,19 +205,20 @@ def test_a_migration_is_announced_and_what_was_there_is_kept(
     corpus: Settings, webrag_here: Webrag, tmp_path: Path
 ) -> None:
     assert corpus.database_url is not None
-    last = migrations()[-1].name
+    lost = [one.name for one in migrations() if one.name >= "0047_applied_by"]
+    last = lost[-1]
     environment = {"DATABASE_URL": corpus.database_url, "WEBRAG_HOME": str(tmp_path / "home")}
     with psycopg.connect(corpus.database_url) as connection:
-        connection.execute("DELETE FROM schema_migrations WHERE name = %s", (last,))
+        connection.execute("DELETE FROM schema_migrations WHERE name = ANY(%s)", (lost,))
         connection.execute("ALTER TABLE schema_migrations DROP COLUMN version")
     announced = webrag_here("db", "migrate", "--dry-run", **environment)
-    assert f"to be applied: {last}" in announced.stdout
+    assert all(name in announced.stdout for name in lost)
     assert not (tmp_path / "home" / "backups").exists()
     done = webrag_here("db", "migrate", **environment)
-    assert f"applied: {last}" in done.stdout
+    assert all(name in done.stdout for name in lost)
     [kept] = (tmp_path / "home" / "backups").iterdir()
     with open_archive(kept) as archive:
-        assert last not in archive.manifest.migrations
+        assert not set(lost) & set(archive.manifest.migrations)
     assert "applied:" not in webrag_here("db", "migrate", **environment).stdout
     with psycopg.connect(corpus.database_url) as connection:
         written = connection.execute("SELECT version FROM schema_migrations WHERE name = %s", (last,)).fetchone()
