@@ -74,7 +74,7 @@ def test_answer_prints_quotes_pages_and_the_stop_rule(webrag_here: Webrag) -> No
     assert "Although asyncio queues are not thread-safe" in done.stdout
     assert "library/asyncio-queue.html" in done.stdout
     assert "Stopped: complete (calibrated)" in done.stdout
-    assert done.stdout.startswith("Answered: estimated completeness ")
+    assert done.stdout.startswith("Answered: confidence ")
     assert "round 1: " in done.stderr
 
 

@@ -15,6 +15,7 @@ from webrag_core.corpus.stated_dates import READER, Statement, ValidityBasis, re
 from webrag_core.corpus.stated_metadata import metadata_statements
 from webrag_core.corpus.validity_phrases import ValidityKind
 from webrag_core.store.database import Database
+from webrag_core.text_work import beside_loop
 
 OF_TEXTS: tuple[ValidityBasis, ...] = ("text",)
 OF_PAGES: tuple[ValidityBasis, ...] = ("text", "metadata")
@@ -55,7 +56,7 @@ async def write_stated(
 ) -> None:
     """Read the statements of a text, and of the structured data of its page (top-level `nodes`, as parsed), and keep
     them. Call inside a transaction."""
-    statements = [*read_statements(markdown), *metadata_statements(nodes)]
+    statements = [*await beside_loop(read_statements, markdown), *metadata_statements(nodes)]
     await write_statements(connection, version_id, statements, OF_PAGES)
     await connection.execute("UPDATE document_versions SET dates_read = %s WHERE id = %s", (READER, version_id))
 

@@ -139,18 +139,20 @@ class Indexer:
 
     async def pending(self, version_ids: Sequence[int], stage: Literal["chunk", "activate"]) -> list[int]:
         """Return the versions with pending work in `stage`, in order, by one query."""
+        model = None  # chunks are made for any
         if stage == "chunk":
             condition = sql.SQL(
                 "v.chunker IS DISTINCT FROM %(chunker)s AND d.current_version IS DISTINCT FROM v.id"
             ).format()
         else:  # as `_is_settled`, except for outdated versions, which `activate` detects
+            model = await self.model_id()
             condition = sql.SQL(
                 "(d.current_version = v.id AND d.status = 'ready' AND v.chunker = %(chunker)s AND v.child_count ="
                 " (SELECT count(*) FROM {vectors} e WHERE e.document_id = d.id) + {without} AND NOT EXISTS (SELECT FROM"
                 "  url_aliases a JOIN documents o ON o.canonical_url = a.url WHERE a.document_id = d.id"
                 "  AND o.id <> d.id AND o.status <> 'gone') AND {edges}) IS NOT TRUE"
             ).format(
-                vectors=vector_table(await self.model_id()),
+                vectors=vector_table(model),
                 without=sql.SQL(WITHOUT_VECTOR),
                 edges=sql.SQL(UP_TO_DATE),
             )
@@ -162,7 +164,7 @@ class Indexer:
         async with self._database.connection() as connection:
             cursor = await connection.execute(
                 query.format(condition),
-                {"versions": list(version_ids), "chunker": self._key, "model": await self.model_id()},
+                {"versions": list(version_ids), "chunker": self._key, "model": model},
             )
             return [int(row[0]) for row in await cursor.fetchall()]
 
