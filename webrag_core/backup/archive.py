@@ -123,7 +123,7 @@ def new_archive(path: Path) -> Iterator[ArchiveWriter]:
     try:
         descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        raise InvalidInputError(f"{partial} cannot be written: {error.strerror}") from None
+        raise InvalidInputError(f"no file can be made in {partial.parent}: {error.strerror}") from None
     with os.fdopen(descriptor, "wb") as stream:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
