@@ -38,7 +38,6 @@ def analysis(*sub_queries: str, **more: Any) -> dict[str, Any]:
     found = {
         "sub_queries": list(sub_queries),
         "query_type": "how_to",
-        "complexity": "moderate",
         "key_concepts": ["tea"],
         "rewrites": [],
         **more,

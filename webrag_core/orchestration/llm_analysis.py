@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -12,7 +12,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import ChatError, InvalidInputError
 from webrag_core.indexing.terms import terms
 from webrag_core.orchestration.models import QueryAnalysis, QueryType
-from webrag_core.orchestration.query_analyzer import MAX_SUB_QUERIES, analyze_query, distinct
+from webrag_core.orchestration.query_analyzer import MAX_SUB_QUERIES, analyze_query, complexity_of, distinct
 from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.providers.structured_answers import ask_for
 from webrag_core.retrieval.request import check_text
@@ -35,7 +35,6 @@ Produce a JSON object with:
 language. If the query is simple and focused, return just the query itself. Only decompose when it genuinely contains \
 several distinct information needs. The query itself is always searched as well, so only 3 others count.
 - "query_type": one of "factual", "comparison", "how_to", "exploratory"
-- "complexity": one of "simple", "moderate", "complex"
 - "key_concepts": list of 2-6 key topic or entity keywords extracted from the query
 {rewrites}
 Respond with ONLY the JSON object, no other text."""
@@ -71,7 +70,6 @@ class _QueryAnalysisAnswer(BaseModel):
 
     sub_queries: list[_Searched] = Field(min_length=1, max_length=MAX_SUB_QUERIES)
     query_type: QueryType
-    complexity: Literal["simple", "moderate", "complex"]
     key_concepts: list[_Concept] = Field(max_length=12)
 
 
@@ -148,13 +146,13 @@ def _merged(by_rules: QueryAnalysis, answer: _QueryAnalysisAnswer, intent: Query
     """The model's answer, with the original query first and nothing in it twice."""
     original = by_rules.original_query
     sub_queries = [original, *_new_searches(answer.sub_queries, [original])][:MAX_SUB_QUERIES]
-    concepts = distinct(concept for concept in answer.key_concepts if terms(concept))
+    concepts = distinct(concept for concept in answer.key_concepts if terms(concept)) or by_rules.key_concepts
     analysis = QueryAnalysis(
         original_query=original,
         sub_queries=sub_queries,
         query_type=intent or answer.query_type,
-        complexity=answer.complexity,
-        key_concepts=concepts or by_rules.key_concepts,
+        complexity=complexity_of(sub_queries, concepts),
+        key_concepts=concepts,
     )
     wordings = answer.rewrites if isinstance(answer, _RewritingAnswer) else []
     return Analysed(analysis, rewrites=tuple(_new_searches(wordings, sub_queries)))

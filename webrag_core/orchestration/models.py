@@ -32,13 +32,17 @@ _PHASES = {
 }
 
 
+Complexity = Literal["simple", "moderate", "complex"]
+
+
 class QueryAnalysis(Contract):
-    """Analysis of the query. `sub_queries` holds 1 to 4 queries, the original always among them."""
+    """Analysis of the query. `sub_queries` holds 1 to 4 queries, the original always among them. `complexity` follows
+    from the others (`query_analyzer.complexity_of`), for those who read results: nothing is decided by it."""
 
     original_query: str
     sub_queries: list[str] = Field(min_length=1, max_length=4)
     query_type: QueryType
-    complexity: Literal["simple", "moderate", "complex"]
+    complexity: Complexity
     key_concepts: list[str]
 
     @property

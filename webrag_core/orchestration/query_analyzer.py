@@ -19,7 +19,7 @@ from webrag_core.indexing.terms import terms
 from webrag_core.language.detection import detected_beyond_doubt
 from webrag_core.language.stop_words import ENGLISH as STOP_WORDS
 from webrag_core.language.stop_words import stop_words
-from webrag_core.orchestration.models import QueryAnalysis, QueryType
+from webrag_core.orchestration.models import Complexity, QueryAnalysis, QueryType
 
 MAX_SUB_QUERIES: Final = 4
 """Searches per round at most, the original query included."""
@@ -70,8 +70,7 @@ def analyze_query(
     overrides the query type. `constraints` are only validated; the reranker applies them.
 
     White space is collapsed. `sub_queries` starts with the query itself, then its parts, at most 4 in all.
-    `complexity`: complex from 3 parts on, or 2 with more than 6 key concepts; moderate with 2 parts or more than 4
-    key concepts; else simple. A query of more than 2,000 characters is not split; its type and concepts are those of
+    A query of more than 2,000 characters is not split; its type and concepts are those of
     its beginning.
 
     Raises InvalidInputError for an empty query, an unknown mode or intent, and constraints that are not a
@@ -94,19 +93,22 @@ def analyze_query(
     parts, implied = split(text) if has_grammar else ([], None)
     sub_queries = distinct([text, *parts])[:MAX_SUB_QUERIES]
     concepts = key_concepts(read)
-    n_parts = max(1, len(sub_queries) - 1)
-    complexity: Literal["simple", "moderate", "complex"] = "simple"
-    if n_parts > 2 or (n_parts == 2 and len(concepts) > 6):
-        complexity = "complex"
-    elif n_parts == 2 or len(concepts) > 4:
-        complexity = "moderate"
     return QueryAnalysis(
         original_query=text,
         sub_queries=sub_queries,
         query_type=intent or implied or _classify(read),
-        complexity=complexity,
+        complexity=complexity_of(sub_queries, concepts),
         key_concepts=concepts,
     )
+
+
+def complexity_of(sub_queries: Sequence[str], concepts: Sequence[str]) -> Complexity:
+    """Complex from 3 parts on (`sub_queries` behind the query itself), or 2 with more than 6 key concepts; moderate
+    with 2 parts or more than 4 key concepts; else simple."""
+    parts = max(1, len(sub_queries) - 1)
+    if parts > 2 or (parts == 2 and len(concepts) > 6):
+        return "complex"
+    return "moderate" if parts == 2 or len(concepts) > 4 else "simple"
 
 
 def key_concepts(query: str) -> list[str]:
