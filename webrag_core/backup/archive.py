@@ -18,9 +18,12 @@ from typing import Annotated, Any, BinaryIO
 
 from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 
+from webrag_core.corpus.tables import MIGRATIONS, TABLES
 from webrag_core.errors import InvalidInputError, StoreError
 
 FORMAT = 1
+DATA_TABLES = frozenset(table.name for table in TABLES) - {MIGRATIONS.name}
+"""Names of the tables that a backup holds beside those of models' vectors, as far as the corpus has them."""
 _MANIFEST = "manifest.json"
 _MAX_MANIFEST = 16_000_000
 _MAX_FILE = 64_000_000

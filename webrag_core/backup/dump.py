@@ -18,6 +18,7 @@ from psycopg import AsyncConnection, sql
 from pydantic import SecretStr
 
 from webrag_core.backup.archive import (
+    DATA_TABLES,
     FORMAT,
     ArchiveWriter,
     Manifest,
@@ -27,7 +28,6 @@ from webrag_core.backup.archive import (
     new_archive,
 )
 from webrag_core.config import Settings
-from webrag_core.corpus.tables import MIGRATIONS, TABLES
 from webrag_core.store.database import Database
 
 VECTORS = re.compile(r"vectors_[1-9][0-9]{0,8}")
@@ -79,12 +79,11 @@ def _report(file: Path, manifest: Manifest) -> BackupReport:
 
 
 async def _dump(connection: AsyncConnection, archive: ArchiveWriter, settings: Settings) -> Manifest:
-    known = {table.name for table in TABLES} - {MIGRATIONS.name}
     cursor = await connection.execute(_TABLES)
-    found = [(str(name), list(columns)) for name, columns in await cursor.fetchall()]
+    stored = [(str(name), list(columns)) for name, columns in await cursor.fetchall()]
     tables = []
-    for name, columns in found:
-        if name not in known and not VECTORS.fullmatch(name):
+    for name, columns in stored:
+        if name not in DATA_TABLES and not VECTORS.fullmatch(name):
             continue
         table = StoredTable(name=name, columns=columns, rows=0, sha256="")
         rows, digest = await archive.write(table.member, _rows(connection, table))

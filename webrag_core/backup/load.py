@@ -11,10 +11,9 @@ from pathlib import Path
 
 from psycopg import AsyncConnection, sql
 
-from webrag_core.backup.archive import Archive, Manifest, StoredTable, open_archive
+from webrag_core.backup.archive import DATA_TABLES, Archive, Manifest, StoredTable, open_archive
 from webrag_core.backup.dump import public_settings
 from webrag_core.config import Settings
-from webrag_core.corpus.tables import MIGRATIONS, TABLES
 from webrag_core.corpus.verification import VerificationCounts, Violation, verify_corpus
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.embedding_models import create_vector_table, ensure_vector_index, show_in_contract
@@ -103,18 +102,17 @@ async def _load(connection: AsyncConnection, archive: Archive) -> None:
         )
     # rows come as they were: no trigger makes others of them, and no reference is looked up twice
     await connection.execute("SET LOCAL session_replication_role = replica")
-    known = {table.name for table in TABLES} - {MIGRATIONS.name}
     for model in manifest.models:
         await create_vector_table(connection, model.id, model.dimensions)
     cursor = await connection.execute(
-        "SELECT n FROM unnest(%s::text[]) n WHERE to_regclass(n) IS NOT NULL", ([*known],)
+        "SELECT n FROM unnest(%s::text[]) n WHERE to_regclass(n) IS NOT NULL", ([*DATA_TABLES],)
     )
     # some migrations fill tables
     here = sql.SQL(", ").join(sql.Identifier(row[0]) for row in await cursor.fetchall())
     await connection.execute(sql.SQL("TRUNCATE {}").format(here))
-    known |= {f"vectors_{model.id}" for model in manifest.models}
+    names = DATA_TABLES | {f"vectors_{model.id}" for model in manifest.models}
     for stored in manifest.tables:
-        if stored.name not in known:
+        if stored.name not in names:
             raise InvalidInputError(f"the backup has a table {stored.name}, which this version does not know")
         await _fill(connection, archive, stored)
     for sequence, last in manifest.sequences.items():
