@@ -14,17 +14,18 @@ logger = logging.getLogger(__name__)
 class Announcement:
     """Said once for a corpus: endpoint, model and what limits the requests. Without a database once for the object."""
 
-    def __init__(self, breaker: Breaker | None, url: str, model: str, cap: str) -> None:
+    def __init__(self, breaker: Breaker | None, url: str, model: str, cap: str, *, has_key: bool) -> None:
+        """An endpoint without a key costs nothing, and is not announced."""
         self._breaker = breaker
-        self._said = False
+        self._is_due = has_key
         self._text = f"the first request to {url.partition('?')[0]} with a key, for the model {model}: {cap}"
         self._name = None if breaker is None else f"{breaker.name} {model}"
 
     async def make(self) -> None:
         """Log the announcement, unless this corpus has heard it. A database that cannot be asked costs nothing else."""
-        if self._said:
+        if not self._is_due:
             return
-        self._said = True
+        self._is_due = False
         if self._breaker is not None:
             try:
                 async with self._breaker.database.connection() as connection:

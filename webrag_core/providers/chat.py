@@ -114,7 +114,8 @@ class ChatEndpoint:
         self._spending = Spending() if breakers is None else breakers.spending
         self._endpoint = RetryingEndpoint(_DIALECTS, attempts=_ATTEMPTS, breaker=breaker)
         cap = f"{settings.answer_chat_calls} exchanges for an answer in prose (ANSWER_CHAT_CALLS)"
-        self._announcement = None if self._key is None else Announcement(breaker, self._url, self.model, cap)
+        has_key = self._key is not None
+        self._announcement = Announcement(breaker, self._url, self.model, cap, has_key=has_key)
         self._streams = True  # until the server shows that it does not
 
     async def complete(
@@ -135,7 +136,7 @@ class ChatEndpoint:
         self, messages: Sequence[Message], *, seconds: float, max_tokens: int, form: AnswerFormat | None
     ) -> str:
         await load_package("openai")
-        await self._announce()
+        await self._announcement.make()
 
         async def send(dialect: _Dialect) -> str | Failure:
             body = _body(self.model, messages, max_tokens, form, dialect)
@@ -157,7 +158,7 @@ class ChatEndpoint:
         """
         self._count()
         await load_package("openai")
-        await self._announce()
+        await self._announcement.make()
         ends = asyncio.get_running_loop().time() + seconds
         if self._streams:
 
@@ -193,10 +194,6 @@ class ChatEndpoint:
         untold = int(not (sent or received))
         amounts = Amounts(requests=1, untold=untold, input_tokens=sent, output_tokens=received)
         self._spending.add(f"chat {self.model}", amounts)
-
-    async def _announce(self) -> None:
-        if self._announcement is not None:
-            await self._announcement.make()
 
     def _count(self) -> None:
         allowance = chat_allowance.get()

@@ -183,9 +183,8 @@ class OpenAIEmbedder:
         self._breaker = None if breakers is None else breakers.of("embeddings", self._url)
         self._spending = Spending() if breakers is None else breakers.spending
         cap = f"{self._size} texts a request (EMBEDDING_BATCH_SIZE), each text once"
-        self._announcement = (
-            None if self._key is None else Announcement(self._breaker, self._url, self.identity.name, cap)
-        )
+        has_key = self._key is not None
+        self._announcement = Announcement(self._breaker, self._url, self.identity.name, cap, has_key=has_key)
         self._endpoint = RetryingEndpoint(_FORMS, attempts=_ATTEMPTS, shares_pauses=True)
         self._under_way: set[asyncio.Future[None]] = set()
         self._queries: dict[str, Vectors] = {}
@@ -204,8 +203,7 @@ class OpenAIEmbedder:
         if not texts:
             return np.empty((0, self.identity.dimensions), dtype=np.float32)
         await load_package("openai")
-        if self._announcement is not None:
-            await self._announcement.make()
+        await self._announcement.make()
         if input_type == "query":
             return await self._embed_queries(texts)
         return await self._embed(texts, input_type)

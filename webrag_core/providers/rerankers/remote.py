@@ -75,7 +75,8 @@ class RemoteReranker(ABC):
         self._breaker = None if breakers is None else breakers.of("reranker", self._url)
         self._spending = Spending() if breakers is None else breakers.spending
         cap = f"every search sends its passages, of which it keeps {settings.reranker_top_n} (RERANKER_TOP_N)"
-        self._announcement = None if self._key is None else Announcement(self._breaker, self._url, self._model, cap)
+        has_key = self._key is not None
+        self._announcement = Announcement(self._breaker, self._url, self._model, cap, has_key=has_key)
 
     async def rerank(
         self,
@@ -94,8 +95,7 @@ class RemoteReranker(ABC):
         text = f"{instruction}\n{query}" if instruction else query
         if self.package:
             await load_package(self.package)
-        if self._announcement is not None:
-            await self._announcement.make()
+        await self._announcement.make()
         answer = await through(self._breaker, lambda: self._in_time(text, list(passages)))
         if isinstance(answer, Failure):
             error = answer.on(RerankError(self.name, answer.reason))
