@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.orchestration.test_calibrated import signals as signals_of
 from webrag_core.config import Settings
 from webrag_core.judging.verdict import Verdict
 from webrag_core.orchestration.judged import COMPLETE, INCOMPLETE, decide, wants_verdict
 from webrag_core.orchestration.models import COMPLETE_AT, EvaluationSignals, ExpansionDecision
 from webrag_core.orchestration.policies import get_policy
+from webrag_core.orchestration.signals import PassageFeatures
 
 SETTINGS = Settings(_env_file=None)
 POLICIES = ("calibrated", "seed-matrix", "fixed-k:2", "stop-at-once")
@@ -19,40 +21,12 @@ POLICIES = ("calibrated", "seed-matrix", "fixed-k:2", "stop-at-once")
 def signals(
     *, reading: float = 0.9, left: int = 3, verdict: Verdict | None = None, chunks: int = 5
 ) -> EvaluationSignals:
-    return EvaluationSignals(
-        n_chunks=chunks,
-        top_score=reading,
-        score_at_k=0.1,
-        score_cliff=0.1,
-        score_variance=0.1,
-        score_mean=0.3,
-        chunks_above_threshold=2,
-        token_fill_ratio=0.1,
-        redundancy_ratio=0.0,
-        source_document_count=2,
-        avg_confidence=None,
-        is_plateau=False,
-        is_cliff=False,
-        is_saturated=False,
-        is_mediocre_plateau=False,
-        has_high_redundancy=False,
-        best_raw_score=reading,
-        term_share=reading,
-        heading_share=reading,
-        query_terms=4,
-        round=0,
-        expansion_rounds_left=left,
-        can_rewrite=False,
-        candidates_left=5,
-        best_candidate_score=0.5,
-        previews_left=3,
-        best_preview_score=0.1,
-        reading=reading,
-        preview_reading=0.1,
-    ).model_copy(update={"verdict": verdict})
+    passage = PassageFeatures(raw_score=reading, term_share=reading, heading_share=reading)
+    now = signals_of(passage, preview=0.1, reading=reading, preview_reading=0.1, rounds_left=left)
+    return now.model_copy(update={"n_chunks": chunks, "verdict": verdict})
 
 
-def said(sufficient: str, probability: float) -> Verdict:
+def verdict_of(sufficient: str, probability: float) -> Verdict:
     return Verdict(sufficient=sufficient, probability=probability, passages=[1], model="m", prompt=1)  # type: ignore[arg-type]
 
 
@@ -62,7 +36,7 @@ def decided(policy: str, now: EvaluationSignals) -> ExpansionDecision:
 
 @pytest.mark.parametrize("policy", ["calibrated", "seed-matrix"])
 def test_evidence_that_suffices_ends_the_run(policy: str) -> None:
-    decision = decided(policy, signals(reading=0.05, verdict=said("full", 0.93)))
+    decision = decided(policy, signals(reading=0.05, verdict=verdict_of("full", 0.93)))
     assert (decision.action, decision.rule, decision.probability_complete) == ("stop", COMPLETE, 0.93)
     assert decision.pages is None
     assert "m finds the answer" in decision.reason
@@ -70,9 +44,9 @@ def test_evidence_that_suffices_ends_the_run(policy: str) -> None:
 
 def test_a_denied_claim_looks_on_while_a_round_is_left() -> None:
     assert decided("calibrated", signals()).action == "stop"
-    decision = decided("calibrated", signals(verdict=said("none", 0.05)))
+    decision = decided("calibrated", signals(verdict=verdict_of("none", 0.05)))
     assert (decision.action, decision.rule, decision.pages) == ("expand_breadth", INCOMPLETE, 1)
-    last = decided("calibrated", signals(verdict=said("none", 0.05), left=0))
+    last = decided("calibrated", signals(verdict=verdict_of("none", 0.05), left=0))
     assert last.action == "stop"
     assert last.probability_complete == 0.05
 
@@ -87,7 +61,7 @@ def test_a_denied_claim_looks_on_while_a_round_is_left() -> None:
 def test_only_evidence_that_suffices_is_complete(
     sufficient: str, probability: float, reading: float, left: int, policy: str
 ) -> None:
-    decision = decided(policy, signals(reading=reading, left=left, verdict=said(sufficient, probability)))
+    decision = decided(policy, signals(reading=reading, left=left, verdict=verdict_of(sufficient, probability)))
     claims = decision.probability_complete >= COMPLETE_AT
     assert claims == (sufficient == "full" and probability >= COMPLETE_AT)
     assert not claims or decision.action == "stop"
@@ -96,7 +70,7 @@ def test_only_evidence_that_suffices_is_complete(
 
 @pytest.mark.parametrize("policy", ["fixed-k:2", "stop-at-once"])
 def test_a_baseline_is_no_verdicts_business(policy: str) -> None:
-    for verdict in (said("none", 0.0), said("full", 1.0)):
+    for verdict in (verdict_of("none", 0.0), verdict_of("full", 1.0)):
         assert decided(policy, signals(verdict=verdict)) == decided(policy, signals())
 
 
