@@ -72,11 +72,11 @@ def figures(rows: Sequence[Row]) -> dict[str, object]:
     holds = np.array([row.holds for row in rows], dtype=np.float64)
     answerable = np.array([row.kind not in ("unanswerable", "twin") for row in rows])
     claimed = np.array([row.local for row in rows]) >= COMPLETE_AT
-    found: dict[str, object] = {"questions": len(rows), "answerable": int(answerable.sum()), "hold": int(holds.sum())}
+    report: dict[str, object] = {"questions": len(rows), "answerable": int(answerable.sum()), "hold": int(holds.sum())}
     for name in ("local", "judge"):
         values = np.array([getattr(row, name) for row in rows])
         claims = values >= COMPLETE_AT
-        found[name] = {
+        report[name] = {
             "AUC": round(auc(values, holds), 3),
             "AUC among what the numbers claim": round(auc(values[claimed], holds[claimed]), 3),
             "ECE": round(expected_calibration_error(values, holds), 3),
@@ -84,7 +84,7 @@ def figures(rows: Sequence[Row]) -> dict[str, object]:
             "false claims": round(float((claims & (holds == 0))[answerable].mean()), 3),
             "unanswerable claimed": f"{int(claims[~answerable].sum())} of {int((~answerable).sum())}",
         }
-    return found
+    return report
 
 
 def unpack(folder: Path) -> None:
@@ -119,8 +119,8 @@ def main() -> None:
             changes = {"orchestration_llm_base_url": url, "orchestration_llm_timeout": wait, "judge": "llm"}
             rows = asyncio.run(run(arguments.evidence, settings.model_copy(update=changes)))
     judged_rows = [row for row in rows if row is not None]
-    found = figures(judged_rows) if judged_rows else {}
-    print(json.dumps({"without a verdict": len(rows) - len(judged_rows), **found}, indent=2))
+    report = figures(judged_rows) if judged_rows else {}
+    print(json.dumps({"without a verdict": len(rows) - len(judged_rows), **report}, indent=2))
 
 
 if __name__ == "__main__":

@@ -34,8 +34,8 @@ def judged(composition: Composition, verdict: Verdict | None) -> Composition:
     if verdict is None:
         return composition
     draft = composition.draft
-    named = [index for index in draft.best_of_all if draft.units[index].chunk.chunk_id in verdict.passages]
-    passages = highlights(draft.units, list(dict.fromkeys([*named, *draft.best_of_all])))
+    holding = [index for index in draft.best_of_all if draft.units[index].chunk.chunk_id in verdict.passages]
+    passages = highlights(draft.units, list(dict.fromkeys([*holding, *draft.best_of_all])))
     sure = composition.sure
     inside = any(choice.saying.unit.chunk.chunk_id in verdict.passages for choice in composition.choices)
     if not inside or sure >= confidence.ANSWERED_AT:

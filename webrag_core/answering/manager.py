@@ -23,7 +23,7 @@ from webrag_core.answering.time_notes import time_notes
 from webrag_core.answering.verdicts import evidence_notes, meaning_notes, plan_notes, reason_of, status_of
 from webrag_core.errors import AgentsFailedError, ChatError, IntegrityError, WebragError
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.judging.chat_judge import ChatJudge, make_judge
+from webrag_core.judging.chat_judge import ChatJudge, failure_warning, make_judge
 from webrag_core.judging.verdict import Verdict
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.engine import OrchestratorEngine
@@ -282,7 +282,7 @@ class Manager:
                     seconds=max(1.0, ledger.seconds_left),
                 )
         except ChatError as error:
-            _warn(gathered, f"judging by {error.model} failed ({error.reason}); judged by numbers alone")
+            _warn(gathered, failure_warning(error))
             return None
 
     async def _say(

@@ -13,14 +13,14 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from webrag_core.config import Settings
-from webrag_core.errors import InvalidInputError
+from webrag_core.errors import ChatError
 from webrag_core.judging.passage_text import label, read_part
 from webrag_core.judging.verdict import Sufficient, Verdict
 from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.providers.structured_answers import ask_for
 from webrag_core.recently_used import RecentlyUsed
 from webrag_core.retrieval.models import RetrievedChunk
-from webrag_core.retrieval.request import check_text
+from webrag_core.retrieval.request import searchable_line
 from webrag_core.store.breakers import Breakers
 
 PROMPT_VERSION = 1
@@ -55,21 +55,14 @@ Produce a JSON object with:
 Respond with ONLY the JSON object, no other text."""
 
 
-def _searchable(line: str) -> str:
-    line = " ".join(line.split())
-    try:
-        check_text(line, "text")
-    except InvalidInputError as error:
-        raise ValueError(error.message) from None
-    return line
-
-
 def _searches(value: Any) -> Any:
     """Blank and needless entries are left out: models write "" or "none" where a list may be empty."""
-    return [one for one in value if not isinstance(one, str) or one.strip()] if isinstance(value, list) else value
+    if not isinstance(value, list):
+        return value
+    return [entry for entry in value if not isinstance(entry, str) or entry.strip()]
 
 
-_Search = Annotated[str, Field(max_length=500), AfterValidator(_searchable)]
+_Search = Annotated[str, Field(max_length=500), AfterValidator(searchable_line)]
 _Numbers = Annotated[list[int], Field(max_length=100)]
 
 
@@ -103,11 +96,12 @@ class ChatJudge:
         chunks = chunks[:PASSAGES]
         if not chunks:
             return Verdict(sufficient="none", probability=0.0, model=self._chat.model, prompt=PROMPT_VERSION)
-        shown = [read_part(one.text, question) for one in chunks]
-        key = (question, *parts, None, *((one.chunk_id, text) for one, text in zip(chunks, shown, strict=True)))
-        known = self._verdicts.get(key)
-        if known is not None:
-            return known
+        texts = [read_part(chunk.text, question) for chunk in chunks]
+        ids = [chunk.chunk_id for chunk in chunks]
+        key = (question, *parts, None, *zip(ids, texts, strict=True))
+        remembered = self._verdicts.get(key)
+        if remembered is not None:
+            return remembered
         answer = await ask_for(
             self._chat,
             _VerdictAnswer,
@@ -122,13 +116,13 @@ class ChatJudge:
                         "headings": " > ".join(label(heading, question) for heading in chunk.heading_path),
                         "text": text,
                     }
-                    for number, (chunk, text) in enumerate(zip(chunks, shown, strict=True), start=1)
+                    for number, (chunk, text) in enumerate(zip(chunks, texts, strict=True), start=1)
                 ],
             },
             seconds=self._seconds if seconds is None else min(seconds, self._seconds),
             max_tokens=_MAX_TOKENS,
         )
-        verdict = _verdict_of(answer, [one.chunk_id for one in chunks], max(1, len(parts)), self._chat.model)
+        verdict = _verdict_of(answer, ids, max(1, len(parts)), self._chat.model)
         self._verdicts.put(key, verdict)
         return verdict
 
@@ -157,6 +151,11 @@ def _verdict_of(answer: _VerdictAnswer, chunk_ids: Sequence[int], parts: int, mo
 
 def _placed(numbers: Iterable[int], chunk_ids: Sequence[int]) -> list[int]:
     return [chunk_ids[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(chunk_ids)]
+
+
+def failure_warning(error: ChatError) -> str:
+    """What a user should know where the judge gave no verdict."""
+    return f"judging by {error.model} failed ({error.reason}); judged by numbers alone"
 
 
 def make_judge(settings: Settings, breakers: Breakers | None = None) -> ChatJudge | None:

@@ -42,8 +42,8 @@ def decide(policy: StopPolicy, history: Sequence[EvaluationSignals]) -> Expansio
         reason = f"{model} finds the answer in the evidence, with probability {percent(probability)}"
         return _decided(decision, "stop", COMPLETE, reason, probability)
     probability = min(probability, _BELOW_COMPLETE)
-    found = "a part of the answer" if verdict.sufficient == "partial" else "no answer"
-    reason = f"{model} finds {found} in the evidence ({percent(probability)})"
+    share = "a part of the answer" if verdict.sufficient == "partial" else "no answer"
+    reason = f"{model} finds {share} in the evidence ({percent(probability)})"
     denied = decision.action == "stop" and decision.probability_complete >= COMPLETE_AT
     if denied and signals.expansion_rounds_left > 0:
         return _decided(decision, "expand_breadth", INCOMPLETE, reason, probability)

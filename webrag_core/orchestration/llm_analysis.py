@@ -9,13 +9,13 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from webrag_core.config import Settings
-from webrag_core.errors import ChatError, InvalidInputError
+from webrag_core.errors import ChatError
 from webrag_core.indexing.terms import terms
 from webrag_core.orchestration.models import QueryAnalysis, QueryType
 from webrag_core.orchestration.query_analyzer import MAX_SUB_QUERIES, analyze_query, complexity_of, distinct
 from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.providers.structured_answers import ask_for
-from webrag_core.retrieval.request import check_text
+from webrag_core.retrieval.request import searchable_line
 from webrag_core.store.breakers import Breakers
 
 _MAX_SENT = 8_000  # characters of each text; an analysis needs no more, and they are paid for
@@ -45,17 +45,8 @@ use; they are searched only when the first search finds too little
 """
 
 
-def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    try:
-        check_text(line, "text")
-    except InvalidInputError as error:
-        raise ValueError(error.message) from None
-    return line
-
-
-_Searched = Annotated[str, Field(max_length=500), AfterValidator(_one_line)]
-_Concept = Annotated[str, Field(max_length=100), AfterValidator(_one_line)]
+_Searched = Annotated[str, Field(max_length=500), AfterValidator(searchable_line)]
+_Concept = Annotated[str, Field(max_length=100), AfterValidator(searchable_line)]
 
 
 def system_prompt(*, rewrites: bool) -> str:

@@ -14,7 +14,7 @@ from webrag_core.corpus.refresh import describe_site
 from webrag_core.errors import ChatError, EmbeddingError, FetchError, Reason
 from webrag_core.indexing.pipeline import AddedDocument, Corpus
 from webrag_core.indexing.terms import terms
-from webrag_core.judging.chat_judge import ChatJudge
+from webrag_core.judging.chat_judge import ChatJudge, failure_warning
 from webrag_core.judging.verdict import Verdict
 from webrag_core.language.detection import detected
 from webrag_core.orchestration import answers
@@ -445,7 +445,7 @@ class Run:
             with self.clock.phase("judging_ms"):
                 return await self.judge.judge(analysis.original_query, analysis.parts, chunks, seconds=seconds)
         except ChatError as error:
-            self.warn(Caution(f"judging by {error.model} failed ({error.reason}); judged by numbers alone"))
+            self.warn(Caution(failure_warning(error)))
             self.judge = None  # it is not waited for in every round
             return None
 

@@ -32,6 +32,16 @@ def check_text(text: str, name: str) -> None:
         raise InvalidInputError(f"the {name} contains a NUL character or invalid Unicode")
 
 
+def searchable_line(text: str) -> str:
+    """A text that a model wrote to be searched for, on one line. Raises ValueError for what `check_text` refuses."""
+    line = " ".join(text.split())
+    try:
+        check_text(line, "text")
+    except InvalidInputError as error:
+        raise ValueError(error.message) from None
+    return line
+
+
 def check_query(query: str, name: str = "query") -> None:
     """`check_text`, and a limit of `MAX_QUERY_CHARS` characters."""
     check_text(query, name)
