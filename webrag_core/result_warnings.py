@@ -71,11 +71,6 @@ def log_warning(logger: logging.Logger, warning: str) -> None:
     logger.warning("%s", warning, extra={"in_result": True})
 
 
-def keep_out_of_the_log() -> None:
-    """Leave such warnings out of what this process logs: their result is printed."""
-    for handler in logging.root.handlers:
-        handler.addFilter(_logged)
-
-
-def _logged(record: logging.LogRecord) -> bool:
-    return not getattr(record, "in_result", False)
+def is_in_result(record: logging.LogRecord) -> bool:
+    """Whether the result says what is logged."""
+    return getattr(record, "in_result", False)

@@ -29,11 +29,11 @@ def demo(
     from evals.walks.suites import DEMO_SITE
     from webrag_core.cli.answer import print_answer
     from webrag_core.cli.ask import print_prose
+    from webrag_core.cli.log import leave_warnings_to_the_result
     from webrag_core.cli.output import out, print_json, print_line
     from webrag_core.config import load_settings
-    from webrag_core.result_warnings import keep_out_of_the_log
 
-    keep_out_of_the_log()
+    leave_warnings_to_the_result()
     run_id = None
     if is_installed(DAGSTER):
         from webrag_dagster.instance import use_instance

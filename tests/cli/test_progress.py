@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 
 from tests.orchestration.test_calibrated import POOR, signals
 from webrag_core.cli import progress
 from webrag_core.orchestration.models import PreviewScore, Round, ScoredCandidate
 from webrag_core.orchestration.policies.calibrated import Calibrated
+from webrag_core.result_warnings import log_warning
 
 
 def finished(previews: list[str], links: list[str]) -> Round:
@@ -44,3 +47,9 @@ def test_progress_names_the_page_that_is_read_next(
         progress.set_style("auto")
     shown = capsys.readouterr().err.strip()
     assert shown.endswith(f": {page}" if page else "(incomplete)")
+
+
+def test_a_log_that_somebody_else_set_up_keeps_the_warnings_of_a_result(caplog: pytest.LogCaptureFixture) -> None:
+    with progress.show_progress():
+        log_warning(logging.getLogger("webrag_core.test"), "ranked locally instead")
+    assert caplog.messages == ["ranked locally instead"]

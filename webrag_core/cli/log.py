@@ -6,6 +6,7 @@ import logging
 
 from webrag_core import corpus_home
 from webrag_core.cli.output import err
+from webrag_core.result_warnings import is_in_result
 from webrag_core.trace import TraceFilter
 
 
@@ -33,3 +34,15 @@ def set_up_log() -> None:
     handler.setFormatter(_Format("%(levelname)s %(name)s%(trace)s: %(message)s"))
     handler.addFilter(TraceFilter())
     logging.basicConfig(handlers=[handler], level=logging.WARNING)
+
+
+def leave_warnings_to_the_result() -> None:
+    """Print no warning that the result says, since its command prints the result. A log that somebody else set up keeps
+    them."""
+    for handler in logging.root.handlers:
+        if isinstance(handler, _Lines):
+            handler.addFilter(_is_for_the_log)
+
+
+def _is_for_the_log(record: logging.LogRecord) -> bool:
+    return not is_in_result(record)

@@ -60,9 +60,9 @@ def progress(total: int | None, what: str) -> Iterator[Advance]:
 def show_progress() -> Iterator[Show]:
     """Show the phases and rounds of a run from the first instant on, with the best score so far on a terminal. Warnings
     of the result are printed with it, not in between."""
-    from webrag_core.result_warnings import keep_out_of_the_log
+    from webrag_core.cli.log import leave_warnings_to_the_result
 
-    keep_out_of_the_log()
+    leave_warnings_to_the_result()
     if not _is_live():
         yield lambda phase, completed: _print(_line(phase, completed))
         return

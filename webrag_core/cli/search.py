@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from webrag_core.cli.log import leave_warnings_to_the_result
 from webrag_core.cli.output import Json, Time, check_time, print_json, print_line
 from webrag_core.cli.quotes import Proof, print_citation, print_hidden
 from webrag_core.config import load_settings
-from webrag_core.result_warnings import keep_out_of_the_log
 
 if TYPE_CHECKING:
     from webrag_core.retrieval.models import RetrievedChunk
@@ -111,7 +111,7 @@ def search(
         top_k=top_k,
     )
 
-    keep_out_of_the_log()
+    leave_warnings_to_the_result()
 
     async def work() -> None:
         async with Corpus.open(load_settings()) as corpus:
