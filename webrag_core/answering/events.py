@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from webrag_core.answering.models import Answer, AnswerSentence, Disagreement, Missing, SentenceCitation
+from webrag_core.answering.models import Answer, AnswerSentence, Coherence, Disagreement, Missing, SentenceCitation
 from webrag_core.orchestration.events import WalkEvent
 from webrag_core.retrieval.models import Contract
 from webrag_core.routing.plan import ExecutionPlan
@@ -51,6 +51,8 @@ class Reflected(Contract):
     type: Literal["reflection"] = "reflection"
     missing: list[Missing]
     disagreements: list[Disagreement]
+    coherence: Coherence | None = None
+    coherence_reason: str = ""
 
 
 class Done(Contract):

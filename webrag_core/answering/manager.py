@@ -17,10 +17,25 @@ from webrag_core.answering.gathering import Gathered
 from webrag_core.answering.likelihood import LIKELY_AT
 from webrag_core.answering.models import Answer, Spent
 from webrag_core.answering.proof.recheck import recheck
-from webrag_core.answering.reflection import disagreements, missing_parts
+from webrag_core.answering.reflection import (
+    applicability,
+    coherence_of,
+    disagreements,
+    lacking,
+    missing_parts,
+    uncertainty,
+)
 from webrag_core.answering.statements import Emit, Statements
-from webrag_core.answering.time_notes import time_notes
-from webrag_core.answering.verdicts import evidence_notes, meaning_notes, plan_notes, reason_of, status_of
+from webrag_core.answering.time_notes import change_notes, time_notes
+from webrag_core.answering.verdicts import (
+    agent_notes,
+    date_notes,
+    evidence_notes,
+    meaning_notes,
+    reason_of,
+    status_of,
+    withheld_notes,
+)
 from webrag_core.errors import AgentsFailedError, ChatError, IntegrityError, WebragError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.judging.chat_judge import ChatJudge, failure_warning, make_judge
@@ -146,11 +161,32 @@ class Manager:
                 unanswered=[] if report is None else report.unanswered,
             )
             differing = disagreements(statements.sentences)
-            tell(Reflected(missing=missing, disagreements=differing))
             verdict = composition.verdict
+            contradictions = judgement.contradiction_note(composition)
+            coherence, coherence_reason = coherence_of(statements.sentences, differing, contradictions, verdict)
+            tell(
+                Reflected(
+                    missing=missing, disagreements=differing, coherence=coherence, coherence_reason=coherence_reason
+                )
+            )
             model = None if report is None else report.model
             async with database.transaction() as connection:
                 citations = await stored.store_citations(connection, answer_id, statements.quotes)
+                confidence_note = confidence.note_of(
+                    gathered,
+                    draft.scores,
+                    embedding=self._corpus.indexer.embedder.identity,
+                    reranker=self._settings.reranker_provider,
+                    model=model if verdict is None else verdict.model,
+                )
+                final_reason = reason_of(sure, draft, gathered, model, likely=likely)
+                meaning = meaning_notes(draft, statements.choices)
+                holds_for = [
+                    *date_notes(question, plan, gathered),
+                    *evidence_notes(citations),
+                    *language_warnings(question.text, [one.chunk for one in gathered.ranked], self._settings),
+                    *time_notes(question, statements.sentences),
+                ]
                 answer = Answer(
                     answer_id=answer_id,
                     trace_id=current_trace_id(),
@@ -161,14 +197,8 @@ class Manager:
                     status=status_of(sure, gathered, partial=bool(missing), likely=likely),
                     band="likely" if likely else confidence.band_of(sure) if statements.sentences else "insufficient",
                     confidence=cut(sure),
-                    confidence_note=confidence.note_of(
-                        gathered,
-                        draft.scores,
-                        embedding=self._corpus.indexer.embedder.identity,
-                        reranker=self._settings.reranker_provider,
-                        model=model if verdict is None else verdict.model,
-                    ),
-                    final_reason=reason_of(sure, draft, gathered, model, likely=likely),
+                    confidence_note=confidence_note,
+                    final_reason=final_reason,
                     sentences=statements.sentences,
                     highlights=shown,
                     citations=citations,
@@ -176,12 +206,12 @@ class Manager:
                     disagreements=differing,
                     notes=[
                         *filter(None, [spelling_note(question.text, gathered.spellings)]),
-                        *meaning_notes(draft, statements.choices),
-                        *judgement.contradiction_note(composition),
-                        *plan_notes(question, plan, gathered),
-                        *evidence_notes(citations, {} if statements.sentences else draft.withheld),
-                        *language_warnings(question.text, [one.chunk for one in gathered.ranked], self._settings),
-                        *time_notes(question, statements.sentences, compared=_compared(gathered)),
+                        *meaning,
+                        *contradictions,
+                        *agent_notes(gathered),
+                        *holds_for,
+                        *withheld_notes({} if statements.sentences else draft.withheld),
+                        *change_notes(question, compared=_compared(gathered)),
                     ],
                     look_next=gathered.look_next if likely or sure < confidence.SURE_AT else [],
                     walk=gathered.walk,
@@ -190,6 +220,15 @@ class Manager:
                     tasks=gathered.tasks,
                     outcome=gathered.outcome,
                     verdict=verdict,
+                    coherence=coherence,
+                    coherence_reason=coherence_reason,
+                    applicability=[*applicability(question, citations, draft.things), *holds_for],
+                    uncertainty=uncertainty(
+                        [final_reason, confidence_note],
+                        lacking(composition.form, draft.things, draft.facts, statements.choices),
+                        missing if len(draft.parts) > 1 else [],
+                        gathered.tasks,
+                    ),
                     spent=Spent(
                         seconds=round(time.perf_counter() - begun, 3),
                         composing_seconds=round(time.perf_counter() - gathering.composing, 3),

@@ -28,7 +28,8 @@ Status = Literal["answered", "partial", "likely", "not_found"]
 does."""
 Band = Literal["high", "medium", "low", "likely", "insufficient"]
 Why = Literal["not_found", "below_floor"]
-COMPUTED = frozenset({"likely", "nearest"})
+Coherence = Literal["coherent", "incoherent"]
+COMPUTED = frozenset({"likely", "nearest", "applicability_note", "uncertainty_note"})
 """Fields of an answer that follow from its others, and are stored nowhere."""
 
 
@@ -93,6 +94,11 @@ class Missing(Contract):
     why: Why
     looked_at: int
 
+    @property
+    def as_note(self) -> str:
+        """That it is open, without words of the question."""
+        return f"part {self.part + 1} of the question is not answered"
+
 
 class Disagreement(Contract):
     """Two sentences (by ordinal) that cannot both hold, and what they differ in."""
@@ -140,6 +146,11 @@ class Answer(Readable, Contract):
     passages that answer by themselves: who uses a thing, what changed. `verdict` is that of a chat model that judged
     the evidence (JUDGE), None where none was asked.
 
+    `coherence` says whether sentences, or passages that a judge has read, contradict each other, `coherence_reason`
+    which do; None where there was nothing to compare. `applicability` are facts about when and for what the answer
+    holds, `uncertainty` those behind its confidence; some of both stand in `notes` or in fields of their own, too.
+    `applicability_note` and `uncertainty_note` are each of them in one line.
+
     `forgotten_sentences` (by ordinal) and `forgotten_citations` (by number) are gone, because their pages were removed
     on request; the numbers of the others stay.
     """
@@ -168,6 +179,10 @@ class Answer(Readable, Contract):
     tasks: list[TaskReport] = Field(default_factory=list)
     outcome: Outcome = "complete"
     verdict: Verdict | None = None
+    coherence: Coherence | None = None
+    coherence_reason: str = ""
+    applicability: list[str] = Field(default_factory=list)
+    uncertainty: list[str] = Field(default_factory=list)
     spent: Spent
     warnings: list[Caution]
     evidence_ids: list[int]
@@ -185,6 +200,18 @@ class Answer(Readable, Contract):
     def nearest(self) -> list[ShownPassage]:
         """The other passages shown instead of sentences, the nearest first."""
         return self._shown(likely=False)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def applicability_note(self) -> str:
+        """When and for what the answer holds, in one line; "" where nothing is known of it."""
+        return "; ".join(self.applicability)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def uncertainty_note(self) -> str:
+        """Why the confidence is what it is, and what is missing, in one line."""
+        return "; ".join(self.uncertainty)
 
     def _shown(self, *, likely: bool) -> list[ShownPassage]:
         quotes = self.numbered

@@ -13,17 +13,21 @@ from webrag_core.routing.question import Question
 _YEAR = re.compile(r"(?<![\w.,/-])(?:199\d|20\d\d)(?![\w/-]|[.,]\d)")
 
 
-def time_notes(question: Question, sentences: Sequence[AnswerSentence], *, compared: bool = False) -> list[str]:
-    """A past year that the question names and no sentence does; and, of a question about changes, where those of
-    the pages themselves are listed, unless they were `compared`. None for what was asked as of a date."""
+def time_notes(question: Question, sentences: Sequence[AnswerSentence]) -> list[str]:
+    """A past year that the question names and no sentence does. None for what was asked as of a date."""
     if question.at is not None:
         return []
-    notes = []
     named = {year for sentence in sentences for year in _YEAR.findall(sentence.text)}
     years = [year for year in _YEAR.findall(question.text) if int(year) < datetime.now(UTC).year and year not in named]
     if years and sentences:
         year = years[0]
-        notes.append(f"the question names {year}, and this is from today's texts: --at {year} asks those of then")
-    if is_about_changes(question.text) and not compared:
-        notes.append("how the stored pages themselves changed: webrag history URL --changes")
-    return notes
+        return [f"the question names {year}, and this is from today's texts: --at {year} asks those of then"]
+    return []
+
+
+def change_notes(question: Question, *, compared: bool) -> list[str]:
+    """Of a question about changes, where those of the pages themselves are listed, unless they were `compared`. None
+    for what was asked as of a date."""
+    if question.at is not None or compared or not is_about_changes(question.text):
+        return []
+    return ["how the stored pages themselves changed: webrag history URL --changes"]

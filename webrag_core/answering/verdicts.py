@@ -10,6 +10,7 @@ from webrag_core.answering.compose.select import Choice
 from webrag_core.answering.gathering import Gathered
 from webrag_core.answering.likelihood import LIKELY_AT
 from webrag_core.answering.models import SentenceCitation, Status
+from webrag_core.answering.wanted.thing import Thing
 from webrag_core.percentages import percent
 from webrag_core.routing.plan import ExecutionPlan, HistorySearch
 from webrag_core.routing.question import Question
@@ -47,32 +48,30 @@ def reason_of(sure: float, draft: Draft, gathered: Gathered, model: str | None, 
     return f"confidence {percent(sure)} that these sentences hold the whole answer"
 
 
-def evidence_notes(citations: Sequence[SentenceCitation], withheld: Mapping[str, int]) -> list[str]:
-    """Facts about the evidence: how old it is, which quotes are from texts that their pages no longer have, and which
-    sentences could not be said."""
-    silent = [
-        f"sentences that {what} are never part of an answer; there were {withheld[one]}"
-        for one, what in _CAUSES.items()
-        if one in withheld
-    ]
+def evidence_notes(citations: Sequence[SentenceCitation]) -> list[str]:
+    """Facts about the evidence: how old it is, and which quotes are from texts that their pages no longer have."""
     if not citations:
-        return silent
+        return []
     oldest = min(citations, key=lambda one: one.seen_at)
     pages = len({one.url for one in citations})
     notes = [f"from {pages} page{'' if pages == 1 else 's'}; the oldest was last seen on {oldest.seen_at:%Y-%m-%d}"]
     superseded = [f"[{one.number}]" for one in citations if not one.current]
-    return [*notes, *([f"the pages of {', '.join(superseded)} have another text now"] if superseded else []), *silent]
+    return [*notes, *([f"the pages of {', '.join(superseded)} have another text now"] if superseded else [])]
+
+
+def withheld_notes(withheld: Mapping[str, int]) -> list[str]:
+    """Which sentences of the evidence could not be said, by what they do."""
+    return [
+        f"sentences that {what} are never part of an answer; there were {withheld[one]}"
+        for one, what in _CAUSES.items()
+        if one in withheld
+    ]
 
 
 def meaning_notes(draft: Draft, choices: Sequence[Choice]) -> list[str]:
     """What the question names and no passage speaks of, with what the passages name in its place; where a list that is
     said in part goes on; and on how many pages a sentence stands."""
-    notes = []
-    for thing in draft.things:
-        if thing.absent:
-            names = ", ".join(item.label for item in thing.absent)
-            near = f"; they name {', '.join(thing.others[:_NAMED])}" if thing.others else ""
-            notes.append(f"no passage that was found speaks of {names}{near}")
+    notes = [absent_note(thing) for thing in draft.things if thing.absent]
     for choice in choices:
         if choice.left_out:
             said = sum(other.entry == choice.entry and other.saying.unit.is_listed for other in choices)
@@ -82,14 +81,20 @@ def meaning_notes(draft: Draft, choices: Sequence[Choice]) -> list[str]:
     return [*dict.fromkeys(notes), *([f"the same stands on {more} more page{'s' if more > 1 else ''}"] if more else [])]
 
 
-def plan_notes(question: Question, plan: ExecutionPlan, gathered: Gathered) -> list[str]:
-    """What agents say of their findings; and the date that the plan read out of the question, without which nobody
-    would know that the answer is of then."""
-    notes = [task.note for task in gathered.tasks if task.note and task.findings]
-    return [*notes, *_date_notes(question, plan, gathered)]
+def absent_note(thing: Thing) -> str:
+    """What a question names and no passage speaks of, with what the passages name in its place."""
+    names = ", ".join(item.label for item in thing.absent)
+    near = f"; they name {', '.join(thing.others[:_NAMED])}" if thing.others else ""
+    return f"no passage that was found speaks of {names}{near}"
 
 
-def _date_notes(question: Question, plan: ExecutionPlan, gathered: Gathered) -> list[str]:
+def agent_notes(gathered: Gathered) -> list[str]:
+    """What agents say of their findings."""
+    return [task.note for task in gathered.tasks if task.note and task.findings]
+
+
+def date_notes(question: Question, plan: ExecutionPlan, gathered: Gathered) -> list[str]:
+    """The date that the plan read out of the question, without which nobody would know that the answer is of then."""
     dates = [task.params.at for task in plan.tasks if isinstance(task.params, HistorySearch)]
     if not dates or question.at is not None:
         return []

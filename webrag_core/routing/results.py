@@ -193,6 +193,11 @@ class TaskReport(Contract):
     pages: int
     note: str = ""
 
+    @property
+    def loss(self) -> str:
+        """That a lost task brought nothing, without words of a server; "" for any other."""
+        return f"{self.agent} brought nothing: {self.status}" if is_lost(self.status, self.error) else ""
+
 
 def report_of(task: Task, result: TaskResult, iteration: int) -> TaskReport:
     """A task of the plan number `iteration`, as its reader sees it."""

@@ -118,10 +118,18 @@ def _notes(answer: Answer) -> list[str]:
     notes = [
         answer.final_reason if sureness(answer) else "",
         *answer.notes,
+        *_reflected(answer),
         forgotten_line(answer),
         "" if answer.composer == "extractive" else chosen,
     ]
     return list(filter(None, notes))
+
+
+def _reflected(answer: Answer) -> Iterator[str]:
+    """What reflection says that neither the notes nor other elements do."""
+    elsewhere = [answer.final_reason, answer.confidence_note, *answer.notes]
+    elsewhere += [*(part.as_note for part in answer.missing), *(task.loss for task in answer.tasks)]
+    return (text for text in (*answer.applicability, *answer.uncertainty) if text not in elsewhere)
 
 
 def _gathered(answer: Answer) -> Iterator[Row | Step]:
@@ -135,7 +143,7 @@ def _gathered(answer: Answer) -> Iterator[Row | Step]:
 def _lost(task: TaskReport) -> Note:
     # by its code alone for a model: the message may hold words of a server
     code = "" if task.error is None else f" ({task.error.code})"
-    bare = f"{task.agent} brought nothing: {task.status}{code}"
+    bare = f"{task.loss}{code}"
     return Note(f"Without this: {task.asked}: {ending(task)}", "problem", bare)
 
 
