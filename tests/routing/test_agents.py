@@ -25,8 +25,6 @@ from webrag_core.routing.agents.all import make_agents
 from webrag_core.routing.agents.protocol import Context
 from webrag_core.routing.plan import (
     ApiFetch,
-    ApiTitles,
-    ApiVersions,
     GraphAt,
     GraphHierarchy,
     GraphLinked,
@@ -99,8 +97,6 @@ def test_laws_are_named_by_their_part_and_what_is_missing_is_said(settings: Sett
         assert before.warnings
         with pytest.raises(InvalidInputError):
             await asked(corpus, ApiFetch(identifiers=["https://elsewhere.example/"]))
-        assert "1 versions" in (await asked(corpus, ApiVersions(identifier=TEA))).note
-        assert "The milk act" in (await asked(corpus, ApiTitles(text="milk act"))).note
 
     over_pages(settings, LAWS, work)
 
@@ -139,6 +135,23 @@ def over_days(settings: Settings, folder: Path, work: Callable[[Corpus], Awaitab
             await work(corpus)
 
     asyncio.run(run())
+
+
+def test_a_page_at_a_date_and_its_last_change_are_planned_and_listed(settings: Settings, tmp_path: Path) -> None:
+    async def work(corpus: Corpus) -> None:
+        manager = Manager(corpus)
+        then = await manager.answer(Question(f"What did {GREEN} say in March 2023?"))
+        assert then.plan is not None
+        assert then.plan.made_by == "rules: page_then"
+        quotes = [then.citation(row.citation) for row in then.listed]
+        assert [(one.url, "80 degrees" in one.quote) for one in quotes] == [(GREEN, True)]
+        assert "this is what the pages said as of 2023-03" in then.applicability_note
+        changed = await manager.answer(Question(f"When did {GREEN} last change?"))
+        assert changed.plan is not None
+        assert changed.plan.made_by.startswith("rules: last_change")
+        assert changed.listed[0].group == f"Changed on {GREEN}"
+
+    over_days(settings, tmp_path, work)
 
 
 def test_history_names_what_changed_and_how(settings: Settings, tmp_path: Path) -> None:

@@ -37,10 +37,6 @@ def asked(params: plan.Params) -> str:
             return f"cells of tables in {_scope(params.sources, params.below)}"
         case plan.ApiFetch():
             return f"documents {_list(params.identifiers)}{f' as of {params.at}' if params.at else ''}"
-        case plan.ApiVersions():
-            return f"versions of {params.identifier}"
-        case plan.ApiTitles():
-            return f"titles with {params.text}"
 
 
 def _list(names: list[str]) -> str:

@@ -12,7 +12,7 @@ _SINCE = re.compile(r"\b(?:since|after|from)\s+(?:the\s+)?(?=\S)", re.IGNORECASE
 _UNTIL = re.compile(r"\b(?:until|till|before|up to)\s+(?:the\s+)?(?=\S)", re.IGNORECASE)
 _AS_OF = re.compile(r"\b(?:as of|as at|as on|back in|as it (?:was|stood) (?:in|on))\s+(?=\S)", re.IGNORECASE)
 _WAS_IN = re.compile(r"\b(?:in|on)\s+(?=\S)", re.IGNORECASE)
-_PAST = re.compile(r"\b(?:was|were|did|had|said|used to)\b", re.IGNORECASE)
+_PAST = re.compile(r"\b(?:was|were|did|had|said|stood|used to)\b", re.IGNORECASE)
 _PARTS = re.compile(
     rf"(?:(?P<iso>[0-9]{{4}}-[0-9]{{2}}(?:-[0-9]{{2}})?)|(?P<month>{_MONTH})\.?(?:,?\s+(?P<year>(?:19|20)[0-9]{{2}}))?"
     r"|(?P<only_year>(?:19|20)[0-9]{2})|(?P<last>last|past)\s+(?P<unit>day|week|month|year)|(?P<yesterday>yesterday))"

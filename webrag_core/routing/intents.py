@@ -9,7 +9,20 @@ from typing import Literal
 
 from webrag_core.indexing.graph.names import looks_like_code
 
-Kind = Literal["quotes", "replaced", "uses", "contains", "holds", "related", "changed", "still", "cell"]
+Kind = Literal[
+    "quotes",
+    "last_change",
+    "page_then",
+    "said_then",
+    "replaced",
+    "uses",
+    "contains",
+    "holds",
+    "related",
+    "changed",
+    "still",
+    "cell",
+]
 
 _THING = r"(?:the |an? )?(?P<thing>[^?!]{1,120}?)"
 _KIND = r"(?: (?:class|function|method|module|setting|option|command|section|chapter|page|parameter|object))?"
@@ -28,10 +41,21 @@ _CELL = (
     r"(?:default|default value|maximum|minimum|max|min|port|data type|type|unit|exit code|exit status|return code"
     r"|status code|size|length|limit|range|value)"
 )
+_PAGE = r"(?:the )?(?:page )?(?:at |on )?https?://[^\s<>\"`]{1,500}"
+_SPEAKS = r"(?:(?:the |these |those )?(?:pages?|docs?|documents?|documentation|manual|handbook|site|website) )?"
+_THEN = r",? (?:as of|as at|as on|back in|in|on) [^?!]{1,40}[?.!]*\s*$"
 
 # the first that matches counts
 _PATTERNS: tuple[tuple[Kind, str], ...] = (
     ("quotes", r"\b(?:quotes?|citations?|sentences?) (?:of|in|from) (?:the )?answer #?(?P<thing>\d{1,9})\b"),
+    ("last_change", rf"\b(?:last|latest|most recent) (?:change|edit|update|revision) (?:of|to|in) {_PAGE}"),
+    ("last_change", rf"^when (?:did|was|has) {_PAGE} (?:been )?(?:last|most recently) "
+                    rf"(?:changed?|updated?|edit(?:ed)?|revised?){_END}"),
+    ("page_then", rf"^what (?:did|was|stood) {_PAGE} (?:say|look like|show|state|contain|read){_THEN}"),
+    ("page_then", rf"^what (?:was|stood) on {_PAGE}{_THEN}"),
+    ("page_then", rf"^(?:show|give)(?: me)? {_PAGE}{_THEN}"),
+    ("said_then", rf"^what (?:did|was) {_SPEAKS}(?:say|said|state|stated|write|written) (?:about|of) {_THING}{_KIND}"
+                  rf"{_THEN}"),
     ("replaced", rf"^(?:what|which \w+) (?:has )?(?:replace[sd]?|supersede[sd]?) {_THING}{_KIND}{_END}"),
     ("replaced", rf"^what (?:was|is|were|has been) {_THING} (?:replaced|superseded) (?:by|with){_END}"),
     ("replaced", rf"^what (?:should|can|do|must) (?:i|we|you|one) use instead of {_THING}{_KIND}{_END}"),

@@ -145,20 +145,6 @@ class ApiFetch(Contract):
     at: str | None = None
 
 
-class ApiVersions(Contract):
-    """The versions of a document that its source lists."""
-
-    kind: Literal["api.versions"] = "api.versions"
-    identifier: str
-
-
-class ApiTitles(Contract):
-    """Stored documents by words of their title."""
-
-    kind: Literal["api.search_titles"] = "api.search_titles"
-    text: str
-
-
 Params = Annotated[
     CorpusSearch
     | PagesWalk
@@ -172,9 +158,7 @@ Params = Annotated[
     | HistoryChanges
     | HistoryCitations
     | TablesLookup
-    | ApiFetch
-    | ApiVersions
-    | ApiTitles,
+    | ApiFetch,
     Field(discriminator="kind"),
 ]
 
@@ -306,8 +290,6 @@ def _fetched(task: Task) -> Sequence[str]:
             return urls
         case ApiFetch(identifiers=identifiers):
             addresses = identifiers
-        case ApiVersions(identifier=identifier):
-            addresses = [identifier]
         case _:
             return ()
     return [one for one in addresses if not _of_a_law(one)]

@@ -144,6 +144,25 @@ def past_task(read: Read) -> plan.Task:
     return task_of("past", params, required=True)
 
 
+def _then_or_now(read: Read, *tasks: plan.Task) -> list[plan.Task]:
+    """Tasks about a past date, the last of which searches then; today is searched only if it finds nothing."""
+    return [*tasks, search_task(read, after=[tasks[-1].id], unless=_PAST_UNLESS)]
+
+
+def _page_then(read: Read) -> list[plan.Task]:
+    page, at = read.pages[0], read.at or "now"
+    text = plan.HistoryPage(url=page, at=at, time=read.question.time)
+    search = plan.HistorySearch(
+        query=read.question.text, at=at, time=read.question.time, sources=list(read.question.sources), below=[page]
+    )
+    return _then_or_now(read, task_of("page", text, required=True), task_of("past", search))
+
+
+def _said_then(read: Read) -> list[plan.Task]:
+    said = plan.GraphAt(keys=list(read.keys[:1]), at=read.at or "now")
+    return _then_or_now(read, task_of("said", said), past_task(read))
+
+
 def graph_task(read: Read, what: Literal["linked", "contains", "holds", "related"], *kinds: EdgeKind) -> plan.Task:
     """Ask the graph about the thing that the question names."""
     keys = list(read.keys[:1])
@@ -215,6 +234,26 @@ SPECIAL: tuple[Rule, ...] = (
         alone=True,
     ),
     Rule(
+        "last_change",
+        "the last change of a page is known from the texts that it had",
+        lambda read: _asks(read, "last_change") and bool(read.pages),
+        lambda read: [task_of("last_change", plan.HistoryVersions(url=read.pages[0]), required=True)],
+    ),
+    Rule(
+        "page_then",
+        "the question names a page and a past date: the page is shown as it was then, and searched",
+        lambda read: _asks(read, "page_then") and bool(read.pages and read.at and read.features.any_past),
+        _page_then,
+        alone=True,
+    ),
+    Rule(
+        "said_then",
+        "what pages said of a thing at a date is known from the graph, every place with its passage",
+        lambda read: _asks(read, "said_then") and bool(read.keys and read.at and read.features.any_past),
+        _said_then,
+        alone=True,
+    ),
+    Rule(
         "changes",
         "what changed is known from the texts that the pages had",
         lambda read: (
@@ -236,7 +275,7 @@ SPECIAL: tuple[Rule, ...] = (
         "past_named",
         "the question names a past date: the pages are asked as of then, those of today only if there is nothing",
         lambda read: read.at is not None and bool(read.features.any_past) and not _asks(read, "changed"),
-        lambda read: [past_task(read), search_task(read, after=["past"], unless=_PAST_UNLESS)],
+        lambda read: _then_or_now(read, past_task(read)),
         alone=True,
     ),
     Rule(

@@ -13,7 +13,7 @@ from webrag_core.history.document_apis.models import DocumentReply
 from webrag_core.history.document_apis.opening import named_source, open_document_apis
 from webrag_core.result_warnings import Caution
 from webrag_core.routing.agents.protocol import Context
-from webrag_core.routing.plan import ApiFetch, ApiTitles, ApiVersions, Task
+from webrag_core.routing.plan import ApiFetch, Task
 from webrag_core.routing.results import Finding, Output
 
 _MOST_CHARACTERS = 1_500  # of a document, from its beginning
@@ -26,16 +26,6 @@ class ApiAgent:
     async def run(self, task: Task, context: Context) -> Output:
         """Look documents up. Raises InvalidInputError for an address without a web archive."""
         params, corpus = task.params, context.corpus
-        if isinstance(params, ApiTitles):
-            async with open_document_apis(corpus, ["legal"]) as apis:
-                titles = await apis["legal"].search_titles(params.text)
-            return Output(note="; ".join(f"{titled.title or titled.url} ({titled.url})" for titled in titles))
-        if isinstance(params, ApiVersions):
-            name, identifier = _source(params.identifier, corpus.settings)
-            async with open_document_apis(corpus, [name]) as apis:
-                listed = await apis[name].versions(identifier)
-            dates = [f"{version.start:%Y-%m-%d}" for version in listed if version.start is not None]
-            return Output(note=f"{len(listed)} versions of {params.identifier}: {', '.join(dates[:20])}")
         assert isinstance(params, ApiFetch)
         at = None if params.at is None else AsOf.parse(params.at)
         by_source, refused = _sorted_out(params.identifiers, corpus.settings)
