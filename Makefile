@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 ALONE = $(shell grep -rlE --include='test_*.py' 'mark\.alone' tests)
 SLOW = $(shell grep -rlE --include='test_*.py' 'mark\.slow' tests)
 
-.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-api bench-growth bench-naughty bench-platform bench-month bench-kill bench-workers bench-install requirements notebook clean bench-windows
+.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-sitewalk bench-walks bench-answer bench-functions bench-watch bench-ledger bench-mcp bench-web bench-security bench-api bench-growth bench-naughty bench-platform bench-month bench-kill bench-workers bench-install requirements notebook clean bench-windows
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -138,6 +138,9 @@ bench-walks: $(VENV)/.runtime ## 1,000 generated sites, every stop policy, rando
 
 bench-answer: $(VENV)/.runtime ## what an answer costs when no page has to be fetched, phase by phase
 	$(BIN)/python -m benchmarks.loop.answer
+
+bench-functions: $(VENV)/.dev  ## files and functions of the core that a warm question enters
+	$(BIN)/python -m benchmarks.loop.functions
 
 bench-mcp: $(VENV)/.runtime   ## search through stdio, tokens of a response, fifty answers at once
 	$(BIN)/python -m benchmarks.mcp.search
