@@ -17,20 +17,25 @@ def said(content: Any, *, finish: str = "stop", **message: Any) -> dict[str, Any
     return {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
 
 
-def streamed(content: str, *, size: int = 7, cut: bool = False) -> Reply:
-    """The same as a stream of server-sent events, `size` characters each; `cut` = without its second half."""
+def streamed(content: str, *, size: int = 7, cut: bool = False, usage: dict[str, int] | None = None) -> Reply:
+    """The same as a stream of server-sent events, `size` characters each; `cut` = without its second half. `usage`
+    comes last, as with `include_usage`."""
     parts = [content[at : at + size] for at in range(0, len(content), size)]
     if cut:
         parts = parts[: len(parts) // 2]
     events = [_event({"role": "assistant", "content": ""}), *(_event({"content": part}) for part in parts)]
-    closing = [] if cut else [_event({}, finish="stop"), "data: [DONE]\n\n"]
+    counted = [] if usage is None else [f"data: {json.dumps(_chunk([]) | {'usage': usage})}\n\n"]
+    closing = [] if cut else [_event({}, finish="stop"), *counted, "data: [DONE]\n\n"]
     return Reply(None, content_type="text/event-stream", pieces=[*events, *closing], cut=cut)
 
 
 def _event(delta: dict[str, Any], finish: str | None = None) -> str:
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [choice]}
-    return f"data: {json.dumps(chunk)}\n\n"
+    return f"data: {json.dumps(_chunk([choice]))}\n\n"
+
+
+def _chunk(choices: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": choices}
 
 
 def analysis(*sub_queries: str, **more: Any) -> dict[str, Any]:

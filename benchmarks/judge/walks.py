@@ -31,6 +31,7 @@ from webrag_core.config import Settings, load_settings
 from webrag_core.errors import ChatError
 from webrag_core.judging.chat_judge import PROMPT_VERSION, ChatJudge
 from webrag_core.orchestration.models import COMPLETE_AT
+from webrag_core.providers.chat import ChatEndpoints
 from webrag_core.routing.question import Question
 
 VERDICTS = Path(__file__).with_name("verdicts.jsonl")
@@ -97,7 +98,7 @@ def unpack(folder: Path) -> None:
 
 async def run(evidence: Path, settings: Settings) -> list[Row | None]:
     """Judge every line."""
-    judge, turns = ChatJudge(settings), asyncio.Semaphore(_AT_ONCE)
+    judge, turns = ChatJudge(ChatEndpoints(settings)), asyncio.Semaphore(_AT_ONCE)
     return list(await asyncio.gather(*(row_of(item, judge, settings, turns) for item in load_evidence(evidence))))
 
 

@@ -15,7 +15,7 @@ from evals.walks.recorded import RecordedRound, RecordedRun
 from evals.walks.sitewalk import UNTIL_CAP
 from webrag_core.config import Settings
 from webrag_core.orchestration.judged import decide
-from webrag_core.orchestration.limits import COST, TIMEOUT, bounded
+from webrag_core.orchestration.limits import COST, TIMEOUT, bounded, limit_of
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision
 from webrag_core.orchestration.policies import StopPolicy, get_policy
 
@@ -126,8 +126,8 @@ def bounded_as_recorded(
         settings,
         budget=budget,
         pages=pages,
-        out_of_time=recorded.rule == TIMEOUT,
-        too_dear="a limit of cost was reached" if recorded.rule == COST else None,
+        out_of_time=limit_of(recorded.reason) if recorded.rule == TIMEOUT else None,
+        too_dear=limit_of(recorded.reason) if recorded.rule == COST else None,
     )
 
 

@@ -51,3 +51,21 @@ def test_a_page_that_is_there_already_counts_as_one_that_was_asked_for(settings:
     assert result.documents[1].reason == f"the same page as {SITE}/all"
     assert result.documents[1].url in {f"{SITE}{name}" for name in names}
     assert result.final_decision.rule == "page-limit"
+
+
+def test_the_limit_that_ended_a_run_is_named(settings: Settings) -> None:
+    site = LocalSite(
+        {"/": page("Bridges", "About bridges.", {"/long": "the long bridge"}), "/long": page("Long", "Of it.")}
+    )
+
+    async def run(**limits: object) -> OrchestrationResult:
+        limited = settings.model_copy(update={"expansion_min_candidate_score": 0.0, **limits})
+        async with Corpus.open(limited, site) as corpus:
+            request = AnswerRequest((f"{SITE}/",), QUESTION, policy="fixed-k:3", seconds=1e-6, scope="run")
+            return await OrchestratorEngine(corpus).run(request)
+
+    of_answer = asyncio.run(run())
+    assert of_answer.final_decision.rule == "timeout"
+    assert "that the answer left for reading pages (ANSWER_SECONDS)" in of_answer.final_decision.reason
+    of_run = asyncio.run(run(webrag_answer_timeout=1e-9))
+    assert of_run.final_decision.reason.startswith("time limit of 1e-09 s reached (WEBRAG_ANSWER_TIMEOUT)")

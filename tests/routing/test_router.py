@@ -172,6 +172,22 @@ def test_a_chat_model_chooses_tasks_and_code_fills_them_in(settings: Settings) -
     assert answer.spent.chat_calls == 1
 
 
+def test_a_page_that_was_given_and_is_not_stored_is_read_whatever_a_model_plans(settings: Settings) -> None:
+    with serving(lambda call: planned(*sent_data(call)["available_tasks"])) as server:
+        plan, _ = asyncio.run(with_pages(by_chat(settings, server), Question(QUESTION, urls=(QUEUES,))))
+    assert [task.id for task in plan.tasks] == ["walk"]  # there is nothing to search
+    with serving(planned("search")) as server:
+        plan, _ = asyncio.run(with_pages(by_chat(settings, server), Question(QUESTION, urls=(TASKS,)), QUEUES))
+    assert [task.id for task in plan.tasks] == ["search", "walk"]
+
+
+def test_a_long_reason_is_no_reason_to_plan_again(settings: Settings) -> None:
+    with serving(said(json.dumps({"tasks": ["search"], "reason": "because " * 100}))) as server:
+        plan, _ = asyncio.run(with_pages(by_chat(settings, server), Question(QUESTION), QUEUES))
+    assert plan.made_by.startswith("m, prompt ")
+    assert len(server.calls) == 2  # one for each of the two plans
+
+
 def test_a_plan_that_cannot_be_run_is_sent_back_once(settings: Settings) -> None:
     def reply(call: Call) -> dict[str, Any]:
         return planned("search") if "problem_with_your_last_plan" in sent_data(call) else planned("past")

@@ -38,7 +38,7 @@ from webrag_core.answering.verdicts import (
 )
 from webrag_core.errors import AgentsFailedError, ChatError, IntegrityError, WebragError
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.judging.chat_judge import ChatJudge, failure_warning, make_judge
+from webrag_core.judging.chat_judge import failure_warning
 from webrag_core.judging.verdict import Verdict
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.engine import OrchestratorEngine
@@ -47,7 +47,6 @@ from webrag_core.orchestration.request import check_question
 from webrag_core.orchestration.stream import streamed
 from webrag_core.origin import ANSWER, asked_by
 from webrag_core.percentages import cut, percent
-from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.providers.prices import load_prices, priced
 from webrag_core.result_warnings import Caution, log_warning
 from webrag_core.retrieval.languages import language_warnings
@@ -66,6 +65,8 @@ from webrag_core.trace import current_trace_id, span, traced
 __all__ = ["Manager", "Question"]
 
 logger = logging.getLogger(__name__)
+
+_RESERVED = 0.25  # largest share of ANSWER_SECONDS that tasks leave to a composing chat model
 
 
 @dataclass(slots=True)
@@ -86,14 +87,18 @@ class Manager:
         self._corpus = corpus
         self._settings = corpus.settings
         agents = make_agents()
+        engine = engine or OrchestratorEngine(corpus)
         self._router = Router(corpus, agents)
-        self._executor = Executor(corpus, engine or OrchestratorEngine(corpus), agents)
-        self._chat = (
-            ChatEndpoint(self._settings, "ANSWER_COMPOSER=llm", corpus.breakers)
-            if self._settings.answer_composer == "llm"
-            else None
-        )
-        self._judge: ChatJudge | None = make_judge(self._settings, corpus.breakers)
+        self._executor = Executor(corpus, engine, agents)
+        self._chat = corpus.chats.of("ANSWER_COMPOSER=llm") if self._settings.answer_composer == "llm" else None
+        self._judge = engine.judge
+
+    @property
+    def _reserved(self) -> float:
+        """Seconds of an answer that its tasks leave to a chat model that composes."""
+        if self._chat is None:
+            return 0.0
+        return min(self._settings.answer_llm_timeout, _RESERVED * self._settings.answer_seconds)
 
     async def plan(self, question: Question) -> ExecutionPlan:
         """What would be done to answer a question; nothing is. Raises as `answer` for an unusable question."""
@@ -125,7 +130,7 @@ class Manager:
         guard.check_input(question.text)
         check_question(question.text)
         begun = time.perf_counter()
-        ledger = Ledger(budget_of(self._settings))
+        ledger = Ledger(budget_of(self._settings), reserved=self._reserved)
         with ledger.in_force():
             plan = await self._router.plan(question)
         database = self._corpus.database

@@ -28,6 +28,7 @@ from webrag_core.corpus.sources import Source
 from webrag_core.corpus.unforeseen import contained
 from webrag_core.errors import FetchError
 from webrag_core.indexing.indexer import Indexer
+from webrag_core.providers.chat import ChatEndpoints
 from webrag_core.providers.embedder import Embedder, make_embedder
 from webrag_core.providers.rerankers.memory import RankingMemory
 from webrag_core.result_warnings import Caution
@@ -59,6 +60,7 @@ class Corpus:
         self.settings = settings
         self.breakers = Breakers.for_settings(database, settings)
         self.rankings = RankingMemory()
+        self.chats = ChatEndpoints(settings, self.breakers)
         self.ingestor = Ingestor(database, acquirer, settings)
         self.indexer = Indexer(database, embedder or make_embedder(settings, self.breakers), settings)
 

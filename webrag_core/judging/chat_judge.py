@@ -12,16 +12,14 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from webrag_core.config import Settings
 from webrag_core.errors import ChatError
 from webrag_core.judging.passage_text import label, read_part
 from webrag_core.judging.verdict import Sufficient, Verdict
-from webrag_core.providers.chat import ChatEndpoint
-from webrag_core.providers.structured_answers import ask_for
+from webrag_core.providers.chat import ChatEndpoints
+from webrag_core.providers.structured_answers import ask_for, cut_at
 from webrag_core.recently_used import RecentlyUsed
 from webrag_core.retrieval.models import RetrievedChunk
 from webrag_core.retrieval.request import searchable_line
-from webrag_core.store.breakers import Breakers
 
 PROMPT_VERSION = 1
 PASSAGES = 5
@@ -63,7 +61,7 @@ def _searches(value: Any) -> Any:
 
 
 _Search = Annotated[str, Field(max_length=500), AfterValidator(searchable_line)]
-_Numbers = Annotated[list[int], Field(max_length=100)]
+_Numbers = Annotated[list[int], cut_at(100)]
 
 
 class _VerdictAnswer(BaseModel):
@@ -76,16 +74,16 @@ class _VerdictAnswer(BaseModel):
     passages: _Numbers = []
     contradicts: _Numbers = []
     open_parts: _Numbers = []
-    missing: Annotated[list[_Search], Field(max_length=20), BeforeValidator(_searches)] = []
+    missing: Annotated[list[_Search], BeforeValidator(_searches), cut_at(20)] = []
 
 
 class ChatJudge:
     """The judge of JUDGE=llm. It remembers its verdicts: the same passages are not paid for twice."""
 
-    def __init__(self, settings: Settings, breakers: Breakers | None = None) -> None:
+    def __init__(self, chats: ChatEndpoints) -> None:
         """Opens nothing. Raises InvalidInputError without key and URL, or without the SDK."""
-        self._chat = ChatEndpoint(settings, "JUDGE=llm", breakers)
-        self._seconds = settings.orchestration_llm_timeout
+        self._chat = chats.of("JUDGE=llm")
+        self._seconds = chats.settings.orchestration_llm_timeout
         self._verdicts: RecentlyUsed[tuple[object, ...], Verdict] = RecentlyUsed(_REMEMBERED)
 
     async def judge(
@@ -158,6 +156,6 @@ def failure_warning(error: ChatError) -> str:
     return f"judging by {error.model} failed ({error.reason}); judged by numbers alone"
 
 
-def make_judge(settings: Settings, breakers: Breakers | None = None) -> ChatJudge | None:
+def make_judge(chats: ChatEndpoints) -> ChatJudge | None:
     """The chat judge of the settings, if any. Raises as `ChatJudge`."""
-    return ChatJudge(settings, breakers) if settings.judge == "llm" else None
+    return ChatJudge(chats) if chats.settings.judge == "llm" else None

@@ -12,7 +12,9 @@ from webrag_core.orchestration.models import OrchestrationTiming
 class Clock:
     """The deadline of a run and the wall time of its phases."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, limit: str) -> None:
+        """`limit` says which limit the seconds are, for those whom it stops."""
+        self._limit = limit
         self._begun = time.monotonic()
         self._deadline = self._begun + seconds
         self.timing = OrchestrationTiming()
@@ -21,6 +23,11 @@ class Clock:
     def seconds_left(self) -> float:
         """Seconds until the deadline; negative after it."""
         return self._deadline - time.monotonic()
+
+    @property
+    def out_of_time(self) -> str | None:
+        """The limit that is reached; None before the deadline."""
+        return self._limit if self.seconds_left <= 0 else None
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:

@@ -35,8 +35,8 @@ class OrchestratorEngine:
         self._corpus = corpus
         self._settings: Settings = corpus.settings
         self._reranker = make_reranker(self._settings, corpus.breakers, corpus.rankings)
-        self._judge = make_judge(self._settings, corpus.breakers)
-        self._analyst = Analyst(self._settings, corpus.breakers)
+        self.judge = make_judge(corpus.chats)
+        self._analyst = Analyst(corpus.chats)
 
     async def run(
         self,
@@ -82,8 +82,7 @@ class OrchestratorEngine:
     async def _metered(
         self, request: AnswerRequest, tell: Tell, conclude: Conclude | None, cost: Cost
     ) -> OrchestrationResult:
-        most = self._settings.webrag_answer_timeout
-        clock = Clock(most if request.seconds is None else min(most, request.seconds))
+        clock = _clock(request.seconds, self._settings.webrag_answer_timeout)
         seeds = request.seeds()
         if len(seeds) > self._settings.webrag_max_pages:
             raise InvalidInputError(
@@ -109,7 +108,7 @@ class OrchestratorEngine:
             request=request,
             policy=policy,
             reranker=self._reranker,
-            judge=self._judge,
+            judge=self.judge,
             conclude=conclude,
             analysed=analysed,
             budget=budget,
@@ -149,3 +148,10 @@ class OrchestratorEngine:
                     **({} if request.max_age is None else {"max_age": request.max_age}),
                 },
             )
+
+
+def _clock(seconds: float | None, most: float) -> Clock:
+    """Of a run that may take `most` seconds, and of an answer that leaves it `seconds`."""
+    if seconds is None or seconds >= most:
+        return Clock(most, f"time limit of {most:g} s reached (WEBRAG_ANSWER_TIMEOUT)")
+    return Clock(seconds, f"the {seconds:.3g} s are used up that the answer left for reading pages (ANSWER_SECONDS)")

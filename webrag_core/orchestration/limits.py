@@ -9,6 +9,8 @@ TIMEOUT = "timeout"
 PROVIDER_FAILED = "provider-failed"
 COST = "cost-limit"
 
+_WANTED = " (wanted: "
+
 
 def bounded(
     decision: ExpansionDecision,
@@ -17,24 +19,22 @@ def bounded(
     *,
     budget: int,
     pages: int,
-    out_of_time: bool,
+    out_of_time: str | None,
     provider_failed: bool = False,
     too_dear: str | None = None,
 ) -> ExpansionDecision:
     """Return `decision`, or a stop with the rule id of the limit that forbids its action. Pure.
 
     `signals` are those it was made from, `budget` is the number of expansion rounds allowed, `pages` the number of
-    pages tried so far, failed ones included, `too_dear` says which limit of cost is reached, if any. A failed provider
-    ends the run whatever was decided.
+    pages tried so far, failed ones included, `out_of_time` and `too_dear` say which limit of time or cost is reached.
+    A failed provider ends the run whatever was decided.
     """
     if provider_failed:
         return _stop(decision, PROVIDER_FAILED, "the embedding model failed; evidence of earlier rounds is kept")
     if decision.action == "stop":
         return decision
-    if out_of_time:
-        return _stop(
-            decision, TIMEOUT, f"time limit of {settings.webrag_answer_timeout:g} s reached (WEBRAG_ANSWER_TIMEOUT)"
-        )
+    if out_of_time is not None:
+        return _stop(decision, TIMEOUT, out_of_time)
     if too_dear is not None:
         return _stop(decision, COST, too_dear)
     if signals.round >= budget:
@@ -53,5 +53,10 @@ def bounded(
 
 def _stop(decision: ExpansionDecision, rule: str, reason: str) -> ExpansionDecision:
     return decision.model_copy(
-        update={"action": "stop", "rule": rule, "reason": f"{reason} (wanted: {decision.reason})", "pages": None}
+        update={"action": "stop", "rule": rule, "reason": f"{reason}{_WANTED}{decision.reason})", "pages": None}
     )
+
+
+def limit_of(reason: str) -> str:
+    """The limit in the reason of a decision that `bounded` made."""
+    return reason.partition(_WANTED)[0]

@@ -8,15 +8,13 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from webrag_core.config import Settings
 from webrag_core.errors import ChatError
 from webrag_core.indexing.terms import terms
 from webrag_core.orchestration.models import QueryAnalysis, QueryType
 from webrag_core.orchestration.query_analyzer import MAX_SUB_QUERIES, analyze_query, complexity_of, distinct
-from webrag_core.providers.chat import ChatEndpoint
-from webrag_core.providers.structured_answers import ask_for
+from webrag_core.providers.chat import ChatEndpoints
+from webrag_core.providers.structured_answers import ask_for, cut_at
 from webrag_core.retrieval.request import searchable_line
-from webrag_core.store.breakers import Breakers
 
 _MAX_SENT = 8_000  # characters of each text; an analysis needs no more, and they are paid for
 _MAX_TOKENS = 2_000  # of an answer; reasoning counts too
@@ -61,11 +59,11 @@ class _QueryAnalysisAnswer(BaseModel):
 
     sub_queries: list[_Searched] = Field(min_length=1, max_length=MAX_SUB_QUERIES)
     query_type: QueryType
-    key_concepts: list[_Concept] = Field(max_length=12)
+    key_concepts: Annotated[list[_Concept], cut_at(12)]
 
 
 class _RewritingAnswer(_QueryAnalysisAnswer):
-    rewrites: list[_Searched] = Field(default=[], max_length=3)
+    rewrites: Annotated[list[_Searched], cut_at(3)] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +82,13 @@ class Analysed:
 class Analyst:
     """Analyses queries in the mode of DECOMPOSITION_MODE."""
 
-    def __init__(self, settings: Settings, breakers: Breakers | None = None) -> None:
+    def __init__(self, chats: ChatEndpoints) -> None:
         """Opens nothing. Raises InvalidInputError for `llm` without key and URL, or without the SDK."""
+        settings = chats.settings
         self._mode = settings.decomposition_mode
         # the answer's own limit counts from before the analysis
         self._seconds = min(settings.orchestration_llm_timeout, settings.webrag_answer_timeout)
-        self._chat = ChatEndpoint(settings, "DECOMPOSITION_MODE=llm", breakers) if self._mode == "llm" else None
+        self._chat = chats.of("DECOMPOSITION_MODE=llm") if self._mode == "llm" else None
 
     async def analyse(
         self,

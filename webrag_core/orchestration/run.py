@@ -389,7 +389,7 @@ class Run:
                 self.settings,
                 budget=self.budget,
                 pages=self.frontier.tried,
-                out_of_time=self.clock.seconds_left <= 0,
+                out_of_time=self.clock.out_of_time,
                 provider_failed=self.provider_failed,
                 too_dear=self.too_dear,
             )

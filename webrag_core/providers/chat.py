@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from contextvars import ContextVar
@@ -29,6 +30,8 @@ _PREFIX = "ORCHESTRATION_LLM"
 _OPENAI = "https://api.openai.com/v1"
 _ATTEMPTS = 3
 _AT_ONCE = 4  # requests, whatever the number of runs
+_HOPEFUL = 0.5  # share of the shortest exchange that leaves a hope of an answer
+_REFUSED_OPTIONS = frozenset([400, 422])  # HTTP statuses
 _NO_CHAT = Failure(
     f"the answer is empty, larger than {LARGEST_ANSWER / 1e6:.0f} MB, or not one of a chat endpoint"
     " (check ORCHESTRATION_LLM_BASE_URL)"
@@ -117,6 +120,8 @@ class ChatEndpoint:
         has_key = self._key is not None
         self._announcement = Announcement(breaker, self._url, self.model, cap, has_key=has_key)
         self._streams = True  # until the server shows that it does not
+        self._counts_streams = True  # whether it is asked for the tokens of a stream; until it refuses
+        self._shortest: float | None = None  # seconds of the shortest exchange
 
     async def complete(
         self, messages: Sequence[Message], *, seconds: float, max_tokens: int, form: AnswerFormat | None = None
@@ -129,6 +134,7 @@ class ChatEndpoint:
         Raises ChatError, outside any handler: the SDK's own errors, which hold the request and so the key, must not
         hang on it.
         """
+        self._check_time(seconds)
         self._count()
         return await self._complete(messages, seconds=seconds, max_tokens=max_tokens, form=form)
 
@@ -156,36 +162,46 @@ class ChatEndpoint:
         Failures are tried again only before the first piece. A server that does not stream is asked for the whole
         answer, from then on. Raises ChatError, after pieces too: what came before it is not the whole answer.
         """
+        self._check_time(seconds)
         self._count()
         await load_package("openai")
         await self._announcement.make()
         ends = asyncio.get_running_loop().time() + seconds
         if self._streams:
 
-            async def send(dialect: _Dialect) -> _OpenStream | Failure:
-                return await self._open(_body(self.model, messages, max_tokens, form, dialect), seconds)
+            async def send(dialect: _Dialect) -> _Stream | Failure:
+                return await self._open_counted(_body(self.model, messages, max_tokens, form, dialect), seconds)
 
             async with self._slots:
                 with span("chat", model=self.model):  # until its first words: a block that yields would leave it open
                     opened = await self._endpoint.ask(send, seconds)
                 if isinstance(opened, Failure):
                     raise opened.on(ChatError(self.model, opened.reason))
-                self._spend(None)
                 async with opened.closing:
-                    piece: str | Failure | None = opened.first
+                    piece = opened.first
                     length = 0
-                    while piece is not None:
-                        if isinstance(piece, Failure):
-                            raise ChatError(self.model, piece.reason)
-                        length += len(piece)
-                        if length > LARGEST_ANSWER:
-                            raise ChatError(self.model, "the answer does not end")
-                        yield piece
-                        piece = await _next_piece(opened.chunks, ends)
+                    try:
+                        while piece is not None:
+                            if isinstance(piece, Failure):
+                                raise ChatError(self.model, piece.reason)
+                            length += len(piece)
+                            if length > LARGEST_ANSWER:
+                                raise ChatError(self.model, "the answer does not end")
+                            yield piece
+                            piece = await opened.next_piece(ends)
+                    finally:  # also of a stream that is not read to its end
+                        self._spend(opened.usage)
             self._streams = opened.first is not None
         if not self._streams:
             left = max(0.0, ends - asyncio.get_running_loop().time())
             yield await self._complete(messages, seconds=left, max_tokens=max_tokens, form=form)
+
+    def _check_time(self, seconds: float) -> None:
+        """Raise ChatError where no exchange can end within `seconds`, by the shortest that there was."""
+        shortest = self._shortest
+        if seconds <= 0 or (shortest is not None and seconds < _HOPEFUL * shortest):
+            pace = "" if shortest is None else f", and no exchange was shorter than {shortest:.2g} s"
+            raise ChatError(self.model, f"not asked: {max(0.0, seconds):.2g} s are left{pace}")
 
     def _spend(self, usage: object) -> None:
         """Count an answered request, with the tokens that the endpoint tells, if it does."""
@@ -202,23 +218,38 @@ class ChatEndpoint:
 
     async def _ask(self, body: dict[str, Any], seconds: float, *, structured: bool) -> str | Failure:
         answer: object = None
+        begun = time.monotonic()
         with _failures() as failures:
             async with self._client(seconds, read_at_most) as client:
                 answer = await client.chat.completions.create(**body)
         if failures:
             return failures[0]
+        elapsed = time.monotonic() - begun
+        self._shortest = elapsed if self._shortest is None else min(self._shortest, elapsed)
         self._spend(getattr(answer, "usage", None))
         return _text_of(answer, structured=structured)
 
-    async def _open(self, body: dict[str, Any], seconds: float) -> _OpenStream | Failure:
+    async def _open_counted(self, body: dict[str, Any], seconds: float) -> _Stream | Failure:
+        """As `_open`, of a stream that ends with its tokens, where the server does not refuse to count them."""
+        if self._counts_streams:
+            opened = await self._open({**body, "stream_options": {"include_usage": True}}, seconds)
+            if not isinstance(opened, Failure) or opened.status not in _REFUSED_OPTIONS:
+                return opened
+        opened = await self._open(body, seconds)
+        self._counts_streams = self._counts_streams and isinstance(opened, Failure)  # else it was another option
+        return opened
+
+    async def _open(self, body: dict[str, Any], seconds: float) -> _Stream | Failure:
         """A stream whose first piece is there, or that ended without one."""
-        opened: _OpenStream | Failure = _NO_CHAT
+        opened: _Stream | Failure = _NO_CHAT
         async with AsyncExitStack() as stack:
             with _failures() as failures:
                 client = await stack.enter_async_context(self._client(seconds))
-                chunks = await client.chat.completions.create(**body, stream=True)
-                first = await _next_piece(chunks, asyncio.get_running_loop().time() + seconds)
-                opened = first if isinstance(first, Failure) else _OpenStream(first, chunks, stack.pop_all())
+                stream = _Stream(await client.chat.completions.create(**body, stream=True))
+                stream.first = await stream.next_piece(asyncio.get_running_loop().time() + seconds)
+                opened = stream.first if isinstance(stream.first, Failure) else stream
+                if opened is stream:
+                    stream.closing = stack.pop_all()
             opened = failures[0] if failures else opened
         return opened
 
@@ -243,13 +274,44 @@ class ChatEndpoint:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _OpenStream:
-    """The first piece of an answer (None = there is none), the chunks behind it, and what closes the connection."""
+class ChatEndpoints:
+    """The chat endpoint of an open corpus: whoever asks it shares its slots, and what was learnt of the server."""
 
-    first: str | None
-    chunks: AsyncIterator[object]
-    closing: AsyncExitStack
+    def __init__(self, settings: Settings, breakers: Breakers | None = None) -> None:
+        self.settings = settings
+        self._breakers = breakers
+        self._endpoint: ChatEndpoint | None = None
+
+    def of(self, wanted_by: str) -> ChatEndpoint:
+        """The endpoint, for the setting `wanted_by`. Raises as `ChatEndpoint`."""
+        if self._endpoint is None:
+            self._endpoint = ChatEndpoint(self.settings, wanted_by, self._breakers)
+        return self._endpoint
+
+
+class _Stream:
+    """An answer that comes in pieces: the `first` (None = there is none), those behind it, what closes the connection,
+    and the `usage` that the server tells at the end, if it does."""
+
+    def __init__(self, chunks: AsyncIterator[object]) -> None:
+        self._chunks = chunks
+        self.first: str | Failure | None = None
+        self.closing = AsyncExitStack()
+        self.usage: object = None
+
+    async def next_piece(self, ends: float) -> str | Failure | None:
+        """The next words of the model, until `ends` of the loop's clock; None at the end."""
+        with _failures() as failures:
+            try:
+                async with asyncio.timeout_at(ends):
+                    async for chunk in self._chunks:
+                        self.usage = getattr(chunk, "usage", None) or self.usage
+                        piece = _piece_of(chunk)
+                        if piece:
+                            return piece
+            except TimeoutError:
+                failures.append(Failure("the answer did not end in time"))
+        return failures[0] if failures else None
 
 
 @contextmanager
@@ -266,20 +328,6 @@ def _failures() -> Iterator[list[Failure]]:
         failures.append(Failure.of_connection(error.__cause__, _PREFIX))
     except (openai.OpenAIError, ValueError, AttributeError, TypeError, OverflowError, RecursionError):
         failures.append(_NO_CHAT)  # no JSON, or JSON of another shape, on which the SDK stumbles
-
-
-async def _next_piece(chunks: AsyncIterator[object], ends: float) -> str | Failure | None:
-    """The next words of the model; None at the end."""
-    with _failures() as failures:
-        try:
-            async with asyncio.timeout_at(ends):
-                async for chunk in chunks:
-                    piece = _piece_of(chunk)
-                    if piece:
-                        return piece
-        except TimeoutError:
-            failures.append(Failure("the answer did not end in time"))
-    return failures[0] if failures else None
 
 
 def _piece_of(chunk: object) -> str | Failure | None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from webrag_core.errors import ChatError
 from webrag_core.providers.chat import AnswerFormat, ChatEndpoint, Message
@@ -17,6 +17,13 @@ Answer = TypeVar("Answer", bound=BaseModel)
 _PROBLEMS = 5  # shown to the model and the user; one wrong field is often a hundred errors
 _OBJECTS = 50  # braces at which an object is looked for
 _ECHOED = 4_000  # characters of a wrong answer that are sent back
+
+
+def cut_at(most: int) -> BeforeValidator:
+    """For a text or a list of which the first `most` characters or entries are enough: a longer value is cut, not
+    refused. Models count badly, and an answer that is sent back costs a second one."""
+    return BeforeValidator(lambda value: value[:most] if isinstance(value, str | list) else value)
+
 
 # limits of lengths and numbers are left out: not every server knows them, and the answer is checked anyway
 _SCHEMA_WORDS = frozenset(["$defs", "$ref", "anyOf", "const", "description", "enum", "items", "type"])

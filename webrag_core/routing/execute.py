@@ -99,7 +99,7 @@ class Executor:
     ) -> TaskResult:
         if task.unless is not None and any(one.output.complete >= task.unless for one in earlier.values()):
             return _skipped(task, NOT_NEEDED, "the others found enough")
-        seconds = min(task.deadline, ledger.seconds_left)
+        seconds = min(task.deadline, ledger.seconds_for_tasks)
         if seconds <= 0:
             return _skipped(task, "out_of_time", "the time of the answer was used up (ANSWER_SECONDS)")
         agent = self._agents.get(task.agent)

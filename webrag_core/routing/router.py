@@ -9,7 +9,6 @@ from webrag_core.config import Settings
 from webrag_core.errors import ChatError, InvalidInputError
 from webrag_core.history.document_apis.opening import named_source
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.result_warnings import log_warning
 from webrag_core.routing.agents.protocol import Agent
 from webrag_core.routing.features import Read, read_question
@@ -20,6 +19,8 @@ from webrag_core.routing.router_rules import default_plan, plan_by_rules
 from webrag_core.trace import current_trace_id, span
 
 logger = logging.getLogger(__name__)
+
+_LARGEST_SHARE = 1 / 3  # of the time of an answer, for its plan by a model
 
 
 def budget_of(settings: Settings) -> Budget:
@@ -34,11 +35,7 @@ class Router:
         self._corpus = corpus
         self._settings: Settings = corpus.settings
         self._agents = agents
-        self._chat = (
-            ChatEndpoint(corpus.settings, "WEBRAG_ROUTER=llm", corpus.breakers)
-            if corpus.settings.webrag_router == "llm"
-            else None
-        )
+        self._chat = corpus.chats.of("WEBRAG_ROUTER=llm") if corpus.settings.webrag_router == "llm" else None
 
     async def plan(self, question: Question) -> ExecutionPlan:
         """The plan for a question. One that cannot be run gives way to the default plan, with a warning.
@@ -65,10 +62,9 @@ class Router:
     async def _made(self, read: Read, budget: Budget, iteration: Iteration) -> ExecutionPlan:
         agents = sorted(self._agents)
         if self._chat is not None:
+            seconds = min(self._settings.orchestration_llm_timeout, _LARGEST_SHARE * budget.seconds)
             try:
-                return await plan_by_chat(
-                    self._chat, read, budget, iteration, agents, seconds=self._settings.orchestration_llm_timeout
-                )
+                return await plan_by_chat(self._chat, read, budget, iteration, agents, seconds=seconds)
             except ChatError as error:
                 warning = f"planning by {error.model} failed ({error.reason}); planned by rules"
                 log_warning(logger, warning)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from webrag_core.errors import ChatError
 from webrag_core.providers.chat import ChatEndpoint
-from webrag_core.providers.structured_answers import ask_for
+from webrag_core.providers.structured_answers import ask_for, cut_at
 from webrag_core.routing import plan
 from webrag_core.routing.features import Read
 from webrag_core.routing.router_rules import (
@@ -31,6 +31,7 @@ from webrag_core.routing.router_rules import (
 )
 
 _MAX_TOKENS = 1_000
+_MOST_TASKS = 6
 _MAX_SENT = 8_000  # characters of the question
 
 _PROMPT = """\
@@ -60,8 +61,8 @@ class _PlanAnswer(BaseModel):
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
-    tasks: Annotated[list[Kind], Field(min_length=1, max_length=6)]
-    reason: Annotated[str, Field(max_length=300)]
+    tasks: Annotated[list[Kind], Field(min_length=1), cut_at(_MOST_TASKS)]
+    reason: Annotated[str, cut_at(300)]
 
 
 async def plan_by_chat(
@@ -94,9 +95,12 @@ def available_tasks(read: Read, agents: Sequence[str]) -> dict[Kind, Callable[[]
     """The kinds of tasks that can be run for this question, each with the task that it stands for."""
     unless = WALK_UNLESS if read.features.stored_urls == len(read.urls) else PARTLY_UNLESS
     kinds: dict[Kind, tuple[bool, Callable[[], plan.Task]]] = {
-        "search": (True, lambda: search_task(read)),
+        "search": (bool(read.features.any_stored) or not read.urls, lambda: search_task(read)),
         "walk": (bool(read.urls), lambda: walk_task(read)),
-        "walk_unless_found": (bool(read.urls), lambda: walk_task(read, after=["search"], unless=unless)),
+        "walk_unless_found": (
+            bool(read.urls and read.features.any_stored),
+            lambda: walk_task(read, after=["search"], unless=unless),
+        ),
         "linked": (bool(read.keys), lambda: graph_task(read, "linked")),
         "contains": (bool(read.keys), lambda: graph_task(read, "contains")),
         "related": (bool(read.keys), lambda: graph_task(read, "related")),
@@ -116,6 +120,8 @@ def _plan(
     model: str,
 ) -> plan.ExecutionPlan:
     kinds = list(dict.fromkeys(answer.tasks))
+    if _is_unread(read) and not {"walk", "walk_unless_found", "past"} & set(kinds):
+        kinds.append("walk_unless_found" if "walk_unless_found" in available else "walk")
     if "walk_unless_found" in kinds and "search" not in kinds:
         kinds.insert(0, "search")
     if "walk" in kinds and "walk_unless_found" in kinds:
@@ -130,6 +136,11 @@ def _plan(
         made_by=f"{model}, prompt {prompt}",
         rationale=" ".join(answer.reason.split()) or "as the model chose",
     )
+
+
+def _is_unread(read: Read) -> bool:
+    """Whether a page was given that is not stored. No plan leaves it out, unless it asks for the past."""
+    return read.question.at is None and read.features.stored_urls < len(read.urls)
 
 
 def _sent(read: Read, available: dict[Kind, Callable[[], plan.Task]]) -> dict[str, Any]:

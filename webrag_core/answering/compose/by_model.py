@@ -8,7 +8,7 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -24,7 +24,7 @@ from webrag_core.errors import ChatError
 from webrag_core.indexing.terms import terms
 from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.providers.static_model import count_tokens
-from webrag_core.providers.structured_answers import ask_for, read_answer, request_for
+from webrag_core.providers.structured_answers import ask_for, cut_at, read_answer, request_for
 
 MAX_TOKENS_SENT = 6_000
 """Tokens of the units that the model reads."""
@@ -58,7 +58,7 @@ class ModelSentence(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     text: str = Field(max_length=4_000)
-    sources: list[str] = Field(alias="from", max_length=20)
+    sources: Annotated[list[str], cut_at(20)] = Field(alias="from")
     part: int = 0
 
 
@@ -67,8 +67,8 @@ class ModelAnswer(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    sentences: list[ModelSentence] = Field(max_length=100)
-    unanswered: list[int] = Field(default=[], max_length=100)
+    sentences: Annotated[list[ModelSentence], cut_at(100)]
+    unanswered: Annotated[list[int], cut_at(100)] = []
 
 
 @dataclass(slots=True)
