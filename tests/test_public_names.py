@@ -10,7 +10,7 @@ import pytest
 import webrag_core
 from tests.command_line import Webrag, webrag
 from webrag_core import WebragError
-from webrag_core.cli.answer import seconds_of
+from webrag_core.cli.wanted_evidence import seconds_of
 from webrag_core.errors import InvalidInputError
 
 __all__ = ["webrag"]

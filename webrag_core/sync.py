@@ -53,6 +53,9 @@ class QuestionOptions(TypedDict, total=False):
     time: TimeAxis
     expansion_budget: int | None
     form: Form | None
+    intent: QueryType | None
+    constraints: tuple[str, ...]
+    max_age: float | None
 
 
 class AnswerOptions(TypedDict, total=False):

@@ -172,10 +172,10 @@ def test_a_model_that_fails_is_replaced_by_the_rules_and_it_is_said(name: str, m
     assert KEY not in warning
 
 
-@pytest.mark.parametrize("limit", ["orchestration_llm_timeout", "webrag_answer_timeout"])
-def test_time_is_limited_for_all_requests_together(limit: str) -> None:
+@pytest.mark.parametrize(("limits", "hints"), [({"orchestration_llm_timeout": 0.5}, {}), ({}, {"seconds": 0.5})])
+def test_time_is_limited_for_all_requests_together(limits: dict[str, Any], hints: dict[str, Any]) -> None:
     with serving(Reply({}, hold=True), said("tea")) as server:
-        found = analyse(chat_settings(server.url, **{limit: 0.5}))
+        found = analyse(chat_settings(server.url, **limits), **hints)
     assert found.analysis == analyze_query(QUERY)
     assert "no answer within 0." in found.warnings[0]
     assert len(server.calls) == 2  # the correction was still asked for

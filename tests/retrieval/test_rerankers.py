@@ -13,6 +13,7 @@ import pytest
 
 from tests.local_site import SITE, LocalSite, page
 from tests.provider_server import Answer, Call, Provider, Reply, serving, silent_url
+from webrag_core.answering.manager import Manager, Question
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError, RerankError
 from webrag_core.indexing.pipeline import Corpus
@@ -519,3 +520,18 @@ def test_a_search_falls_back_likewise(settings: Settings, provider: str) -> None
     assert second.warnings == []
     assert second.citations[0].relevance == 0.9
     assert first.citations[0].quote_sha256 == second.citations[0].quote_sha256
+
+
+def test_prose_tells_a_reranker_what_is_wanted_of_a_walk_and_of_a_search(settings: Settings) -> None:
+    async def work(settings: Settings) -> None:
+        async with Corpus.open(settings, site()) as corpus:
+            manager = Manager(corpus)
+            wanted: dict[str, Any] = {"intent": "comparison", "constraints": ("prefer facts",)}
+            await manager.answer(Question(QUESTION, urls=(f"{SITE}/",), **wanted))
+            await manager.answer(Question(QUESTION, **wanted))
+
+    with serving(good("zeroentropy")) as server:
+        asyncio.run(work(provided(settings, "zeroentropy", server)))
+    queries = [call.body["query"] for call in server.calls]
+    ranked = [query for query in queries if query.startswith("looking for a comparison; prefer facts\n")]
+    assert len(ranked) > 1

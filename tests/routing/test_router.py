@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import date
 from typing import Any, LiteralString
 
@@ -11,6 +12,7 @@ import pytest
 
 from tests.answering.test_manager import QUESTION, QUEUES
 from tests.chat_server import KEY, said, sent_data
+from tests.local_site import SITE, LocalSite, page
 from tests.provider_server import Call, Provider, serving
 from webrag_core.answering.manager import Manager, Question
 from webrag_core.answering.models import Answer
@@ -219,3 +221,20 @@ def test_a_stored_page_that_the_question_names_is_compared_and_not_fetched(setti
     assert changes.params.model_dump()["targets"] == [QUEUES]
     assert answer.spent.pages == 0
     assert {one.id: one.status for one in answer.tasks}["changes"] == "empty"
+
+
+def test_a_stored_page_that_is_older_than_the_question_allows_is_read_again(settings: Settings) -> None:
+    site = LocalSite({"/": page("Tea", "Green tea is brewed at eighty degrees.")})
+    question = Question("How hot is green tea brewed?", urls=(f"{SITE}/",))
+
+    async def work() -> tuple[Answer, Answer]:
+        async with Corpus.open(settings, site) as corpus:
+            await corpus.add(f"{SITE}/")
+            manager = Manager(corpus)
+            return await manager.answer(question), await manager.answer(replace(question, max_age=0.0))
+
+    stored, fresh = asyncio.run(work())
+    assert stored.plan is not None
+    assert fresh.plan is not None
+    assert (stored.plan.made_by, fresh.plan.made_by) == ("rules: stored_site", "rules: stale_page")
+    assert len(site.requests) == 2

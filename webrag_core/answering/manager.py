@@ -262,7 +262,11 @@ class Manager:
                 answer_id,
                 question=question.text,
                 seed_url=question.urls[0] if question.urls else None,
-                options={name: value for name, value in asdict(question).items() if name != "text" and value},
+                options={
+                    name: value
+                    for name, value in asdict(question).items()
+                    if name != "text" and value not in (None, ())
+                },
             )
 
     async def _gather(

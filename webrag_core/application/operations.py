@@ -61,6 +61,12 @@ from webrag_core.routing.question import Form, Question
 
 _CENTURY = 3_155_760_000  # seconds; beyond, no date is left
 
+Constraints = Annotated[tuple[str, ...], Field(max_length=MOST_CONSTRAINTS)]
+MaxAge = Annotated[
+    float | None,
+    Field(ge=0, le=_CENTURY, allow_inf_nan=False, description="Seconds; older stored pages are fetched again"),
+]
+
 MODELS = "models"
 """The actor whose feedback comes from programs."""
 
@@ -92,12 +98,16 @@ class Ask(Operation):
         int | None, Field(ge=0, description="Most rounds that follow links; 0 = none, unset = as the question needs")
     ] = None
     form: Annotated[Form | None, Field(description="Of the answer; unset = as the question wants it")] = None
+    intent: Intent | None = None
+    constraints: Constraints = ()
+    max_age: MaxAge = None
 
     def as_question(self) -> Question:
         """The question, checked. Raises InvalidInputError, GuardrailsViolationError, FetchError(INVALID_URL)."""
         guard.check_input(self.question)
         check_question(self.question)
         check_date(self.at, self.time)
+        check_list("constraint", self.constraints, MOST_CONSTRAINTS)
         return Question(
             self.question,
             urls=tuple(canonicalise(url) for url in self.urls),
@@ -106,6 +116,9 @@ class Ask(Operation):
             time=self.time,
             expansion_budget=self.expansion_budget,
             form=self.form,
+            intent=self.intent,
+            constraints=self.constraints,
+            max_age=self.max_age,
         )
 
     async def run(self, services: Services, progress: Progress | None = None) -> Answer:
@@ -128,16 +141,13 @@ class GatherEvidence(Operation):
     query: Annotated[str, Field(max_length=LONGEST["query"])]
     intent: Intent | None = None
     known_context: Annotated[str | None, Field(max_length=LONGEST["known_context"])] = None
-    constraints: Annotated[tuple[str, ...], Field(max_length=MOST_CONSTRAINTS)] = ()
+    constraints: Constraints = ()
     expansion_budget: Annotated[
         int | None, Field(ge=0, description="Most rounds that follow links; 0 = none, unset = as the policy decides")
     ] = None
     mode: RetrievalMode = "auto"
     policy: Annotated[str | None, Field(max_length=LONGEST["policy"])] = None
-    max_age: Annotated[
-        float | None,
-        Field(ge=0, le=_CENTURY, allow_inf_nan=False, description="Seconds; older stored pages are fetched again"),
-    ] = None
+    max_age: MaxAge = None
     scope: Annotated[
         RunScope | tuple[Name, ...] | None,
         Field(description="Stored pages that count: of the run, its sources, all, or keys"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -23,8 +22,8 @@ from webrag_core.cli.output import (
 )
 from webrag_core.cli.progress import Show, show_progress
 from webrag_core.cli.quotes import Proof, print_citation, print_hidden
+from webrag_core.cli.wanted_evidence import Constraints, Intent, MaxAge, seconds_of
 from webrag_core.config import load_settings
-from webrag_core.errors import InvalidInputError
 from webrag_core.percentages import percent
 
 if TYPE_CHECKING:
@@ -33,21 +32,8 @@ if TYPE_CHECKING:
     from webrag_core.retrieval.search import CorpusSearch
 
 Modes = Literal["auto", "chunk", "full_context"]
-Intents = Literal["factual", "comparison", "how_to", "exploratory"]
 
 _STYLES = {"answered": "bold green", "partial": "bold yellow", "likely": "bold yellow", "not_found": "bold red"}
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-_AGE = re.compile(r"([0-9]{1,9})([smhdw]?)")
-
-
-def seconds_of(age: str | None) -> float | None:
-    """An age in seconds: "90", "90s", "15m", "12h", "1d" or "2w". Raises InvalidInputError."""
-    if age is None:
-        return None
-    match = _AGE.fullmatch(age.strip().lower())
-    if match is None:
-        raise InvalidInputError(f"--max-age {age!r} is not an age such as 3600, 12h or 1d")
-    return float(int(match[1]) * _UNITS[match[2]])
 
 
 def _policies() -> list[tuple[str, str]]:
@@ -69,20 +55,16 @@ def answer(
     budget: Annotated[
         int | None, typer.Option(help="Maximum rounds of following links; 0 = none, unset = MAX_EXPANSION_DEPTH.")
     ] = None,
-    intent: Annotated[Intents | None, typer.Option(help="Kind of question, if known.")] = None,
+    intent: Intent = None,
     known_context: Annotated[
         str | None, typer.Option(help="Facts you already have; passages repeating them are skipped.")
     ] = None,
-    constraint: Annotated[
-        list[str] | None, typer.Option(help="A requirement the evidence must meet; repeatable.")
-    ] = None,
+    constraint: Constraints = None,
     mode: Annotated[Modes, typer.Option(help="Best passages (chunk), all text (full_context), or by size.")] = "auto",
     policy: Annotated[
         str | None, typer.Option(help="Stop policy, see above; unset = WEBRAG_POLICY.", autocompletion=_policies)
     ] = None,
-    max_age: Annotated[
-        str | None, typer.Option(help="Fetch stored pages again above this age: seconds, or 30m, 12h, 1d.")
-    ] = None,
+    max_age: MaxAge = None,
     scope: Annotated[
         list[str] | None,
         typer.Option(help="Stored pages that may serve, see above. Unset = source.", autocompletion=_scopes),

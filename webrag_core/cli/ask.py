@@ -23,6 +23,7 @@ from webrag_core.cli.output import (
 )
 from webrag_core.cli.progress import Show, show_progress
 from webrag_core.cli.quotes import Proof
+from webrag_core.cli.wanted_evidence import Constraints, Intent, Intents, MaxAge, seconds_of
 from webrag_core.config import load_settings
 from webrag_core.errors import GuardrailsViolationError, InvalidInputError, WebragError
 
@@ -55,6 +56,9 @@ def ask(
     time: Time = "seen",
     form: Annotated[Forms | None, typer.Option(help="Form of the answer; unset = as the question wants it.")] = None,
     budget: Budget = None,
+    intent: Intent = None,
+    constraint: Constraints = None,
+    max_age: MaxAge = None,
     html: HtmlFile = None,
     markdown: MarkdownFile = None,
     show_all: Annotated[
@@ -82,7 +86,7 @@ def ask(
         from webrag_core.application.services import Services
         from webrag_core.indexing.pipeline import Corpus
 
-        asked = question_of(question, url, source, at, time, budget, form)
+        asked = question_of(question, url, source, at, time, budget, form, intent, constraint, max_age)
         async with Corpus.open(load_settings()) as corpus:
             show("stored", None)
             if not stream:
@@ -125,6 +129,9 @@ def question_of(
     time: TimeAxis,
     budget: int | None,
     form: Forms | None = None,
+    intent: Intents | None = None,
+    constraint: list[str] | None = None,
+    max_age: str | None = None,
 ) -> Ask:
     """The operation that options describe. Raises InvalidInputError, also for --time without --at."""
     from webrag_core.application.operations import Ask
@@ -138,6 +145,9 @@ def question_of(
         time=time,
         expansion_budget=budget,
         form=form,
+        intent=intent,
+        constraints=tuple(constraint or ()),
+        max_age=seconds_of(max_age),
     )
 
 

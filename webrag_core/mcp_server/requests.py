@@ -71,6 +71,7 @@ class AnswerCall:
     intent: Intent | None = None
     known_context: str | None = None
     constraints: tuple[str, ...] = ()
+    max_age: float | None = None
     expansion_budget: int | None = None
     research_mode: ResearchMode | None = None
     retrieval_mode: RetrievalMode | None = None
@@ -93,6 +94,7 @@ class AnswerCall:
             intent=self.intent,
             known_context=self.known_context,
             constraints=self.constraints,
+            max_age=self.max_age,
             expansion_budget=expansion_rounds(self.research(settings), self.expansion_budget, settings),
             mode=self.retrieval_mode or settings.mcp_default_retrieval_mode,
             scope=self.scope,
@@ -108,12 +110,21 @@ class AnswerCall:
     def question(self, settings: Settings) -> Question:
         """Build the question of an answer in prose. Raises InvalidInputError for arguments that only shape evidence,
         and FetchError(INVALID_URL)."""
-        shaping = ("intent", "known_context", "constraints", "retrieval_mode", "scope", "policy")
+        shaping = ("known_context", "retrieval_mode", "scope", "policy")
         given = [name for name in shaping if getattr(self, name)]
         if given:
             raise InvalidInputError(f"style prose does not take {', '.join(given)}")
         rounds = expansion_rounds(self.research(settings), self.expansion_budget, settings)
-        question = Ask.of(question=self.query, urls=self.urls, at=self.at, time=self.time, expansion_budget=rounds)
+        question = Ask.of(
+            question=self.query,
+            urls=self.urls,
+            at=self.at,
+            time=self.time,
+            expansion_budget=rounds,
+            intent=self.intent,
+            constraints=self.constraints,
+            max_age=self.max_age,
+        )
         return question.as_question()
 
 

@@ -44,6 +44,9 @@ async def answer(
     intent: Annotated[Intent | None, Field(description="Kind of question")] = None,
     known_context: Annotated[str, Field(description="Facts already known; passages repeating them are skipped")] = "",
     constraints: Annotated[list[str], Field(description="Requirements for the evidence, each in a few words")] = [],  # noqa: B006
+    max_age: Annotated[
+        float | None, Field(ge=0, description="Seconds; stored pages that are older are fetched again; 0 = all")
+    ] = None,
     expansion_budget: Annotated[
         int | None, Field(description="Maximum link-following rounds; overrides research_mode; 0 = none")
     ] = None,
@@ -74,6 +77,7 @@ async def answer(
         intent=intent,
         known_context=known_context or None,
         constraints=tuple(constraints),
+        max_age=max_age,
         expansion_budget=expansion_budget,
         research_mode=research_mode,
         retrieval_mode=retrieval_mode,

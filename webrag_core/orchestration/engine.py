@@ -28,6 +28,9 @@ from webrag_core.trace import traced
 __all__ = ["AnswerRequest", "OrchestratorEngine", "Progress"]
 
 
+_ANALYSIS_SHARE = 0.5  # of the time of a run, which is for its pages
+
+
 class OrchestratorEngine:
     """Runs the loop over an open corpus. One engine serves any number of concurrent runs."""
 
@@ -99,6 +102,7 @@ class OrchestratorEngine:
                 known_context=request.known_context,
                 constraints=request.constraints,
                 rewrites=policy.rephrases,
+                seconds=_ANALYSIS_SHARE * clock.seconds_left,
             )
         async with self._corpus.database.connection() as connection:
             answer_id = await answers.new_id(connection)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -86,8 +87,7 @@ class Analyst:
         """Opens nothing. Raises InvalidInputError for `llm` without key and URL, or without the SDK."""
         settings = chats.settings
         self._mode = settings.decomposition_mode
-        # the answer's own limit counts from before the analysis
-        self._seconds = min(settings.orchestration_llm_timeout, settings.webrag_answer_timeout)
+        self._seconds = settings.orchestration_llm_timeout
         self._chat = chats.of("DECOMPOSITION_MODE=llm") if self._mode == "llm" else None
 
     async def analyse(
@@ -98,12 +98,14 @@ class Analyst:
         known_context: str | None = None,
         constraints: Sequence[str] | None = None,
         rewrites: bool = False,
+        seconds: float = math.inf,
     ) -> Analysed:
         """Split and classify `query`, by the model or as `analyze_query` does.
 
         `intent`, when given, is the query type. `known_context` is sent to the model only. `constraints` are only
         checked. The model reads the first 8,000 characters of each text; it writes other wordings only if `rewrites`,
-        for tokens are paid for. When it fails within ORCHESTRATION_LLM_TIMEOUT, the rules analyse, with a warning.
+        for tokens are paid for. When it fails within `seconds` and ORCHESTRATION_LLM_TIMEOUT, the rules analyse, with a
+        warning.
 
         Raises InvalidInputError for a query that cannot be searched for.
         """
@@ -123,7 +125,7 @@ class Analyst:
                 _RewritingAnswer if rewrites else _QueryAnalysisAnswer,
                 system=system_prompt(rewrites=rewrites),
                 data=data,
-                seconds=self._seconds,
+                seconds=min(seconds, self._seconds),
                 max_tokens=_MAX_TOKENS,
             )
         except ChatError as error:

@@ -131,7 +131,7 @@ async def read_question(
             "roots": site_roots(urls),
             "urls": list(urls),
             "acquirers": same_web(acquirer),
-            "max_age": settings.webrag_max_age,
+            "max_age": settings.webrag_max_age if question.max_age is None else question.max_age,
         },
         prepare=False,  # the plan depends on how many addresses there are
     )

@@ -18,6 +18,7 @@ from webrag_core.retrieval.request import ScopeFilter
 
 Agent = Literal["corpus", "pages", "graph", "history", "tables", "api"]
 MAX_TASKS = 8
+_WALK_SHARE = 11 / 12  # of the time of an answer; the rest is for composing
 Names = Annotated[list[str], Field(min_length=1, max_length=8)]
 
 
@@ -32,7 +33,14 @@ class _Scoped(Contract):
         return ScopeFilter(sources=self.sources or None, url_prefixes=self.below or None)
 
 
-class CorpusSearch(_Scoped):
+class _Wanted(Contract):
+    """What a reranker is told of the evidence that is wanted; see `AnswerRequest`."""
+
+    intent: QueryType | None = None
+    constraints: list[str] = Field(default_factory=list)
+
+
+class CorpusSearch(_Wanted, _Scoped):
     """Search what is stored. `coverage` is the share of the site that is stored, as far as the plan knows."""
 
     kind: Literal["corpus.search"] = "corpus.search"
@@ -41,14 +49,16 @@ class CorpusSearch(_Scoped):
     k: int | None = Field(default=None, ge=1, le=100)
 
 
-class PagesWalk(Contract):
-    """Read pages and follow their links to the evidence. Stored pages of their source (or of `sources`) count too."""
+class PagesWalk(_Wanted):
+    """Read pages and follow their links to the evidence. Stored pages of their source (or of `sources`) count too.
+    `max_age` as of `AnswerRequest`."""
 
     kind: Literal["pages.walk"] = "pages.walk"
     query: str
     urls: Names
     sources: list[str] = Field(default_factory=list)
     expansion_budget: int | None = Field(default=None, ge=0)
+    max_age: float | None = Field(default=None, ge=0)
 
 
 class GraphLinked(Contract):
@@ -237,8 +247,10 @@ class Capabilities:
 
 
 def within(task: Task, budget: Budget) -> Task:
-    """The task, with a deadline that the budget allows."""
-    return task.model_copy(update={"deadline": min(task.deadline, budget.seconds)})
+    """The task, with a deadline that the budget allows. Pages may be read nearly as long as the answer may take."""
+    walks = isinstance(task.params, PagesWalk)
+    deadline = _WALK_SHARE * budget.seconds if walks else min(task.deadline, budget.seconds)
+    return task.model_copy(update={"deadline": deadline})
 
 
 def problems(plan: ExecutionPlan, capabilities: Capabilities) -> list[str]:

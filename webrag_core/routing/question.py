@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from webrag_core.history.models import TimeAxis
+from webrag_core.orchestration.models import QueryType
 
 Form = Literal["explain", "steps", "compare", "lookup", "list", "timeline"]
 """Form of an answer in prose."""
@@ -17,7 +18,8 @@ class Question:
     pages (of `sources`, if any). With `at` (a date, see `history.as_of`) what the pages said then counts, or with
     `time` valid their texts that hold then: nothing is fetched.
 
-    `expansion_budget` as of `AnswerRequest`. `form` of the answer: unset = as the question wants it."""
+    `expansion_budget`, `intent`, `constraints` and `max_age` as of `AnswerRequest`. `form` of the answer: unset = as
+    the question wants it."""
 
     text: str
     urls: tuple[str, ...] = ()
@@ -26,3 +28,6 @@ class Question:
     time: TimeAxis = "seen"
     expansion_budget: int | None = None
     form: Form | None = None
+    intent: QueryType | None = None
+    constraints: tuple[str, ...] = ()
+    max_age: float | None = None

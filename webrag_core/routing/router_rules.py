@@ -108,6 +108,8 @@ def search_task(read: Read, **options: object) -> plan.Task:
         sources=list(read.question.sources),
         below=[] if read.question.sources else read.roots,
         coverage=read.features.stored_links if read.urls else None,
+        intent=read.question.intent,
+        constraints=list(read.question.constraints),
     )
     return task_of("search", params, **options)
 
@@ -119,17 +121,25 @@ def walk_task(read: Read, **options: object) -> plan.Task:
         urls=list(read.urls),
         sources=list(read.question.sources),
         expansion_budget=read.question.expansion_budget,
+        max_age=read.question.max_age,
+        intent=read.question.intent,
+        constraints=list(read.question.constraints),
     )
     return task_of("walk", params, **options)
 
 
 def _by_part(read: Read) -> list[plan.Task]:
     sources = list(read.question.sources)
-    own = [
-        task_of(f"search_{number + 1}", plan.CorpusSearch(query=part, sources=sources), sub_question=number)
+    constraints = list(read.question.constraints)
+    by_part = [
+        task_of(
+            f"search_{number + 1}",
+            plan.CorpusSearch(query=part, sources=sources, intent=read.question.intent, constraints=constraints),
+            sub_question=number,
+        )
         for number, part in enumerate(read.parts[:4])
     ]
-    return [search_task(read, required=True), *own]
+    return [search_task(read, required=True), *by_part]
 
 
 def past_task(read: Read) -> plan.Task:

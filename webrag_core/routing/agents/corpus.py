@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from webrag_core.orchestration.request import reranker_instruction
 from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.languages import language_warnings
 from webrag_core.retrieval.request import SearchRequest
@@ -22,7 +23,9 @@ class CorpusAgent:
         assert isinstance(params, CorpusSearch)
         corpus = context.corpus
         filters = params.filters()
-        results = await search(corpus, SearchRequest(query=params.query, filters=filters, top_k=params.k))
+        request = SearchRequest(query=params.query, filters=filters, top_k=params.k)
+        wanted = reranker_instruction(params.intent, params.constraints, corpus.settings)
+        results = await search(corpus, request, instruction=wanted)
         # an answer says so once, of all of its evidence
         of_languages = language_warnings(params.query, [one.chunk for one in results.chunks], corpus.settings)
         return Output(

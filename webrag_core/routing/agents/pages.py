@@ -22,6 +22,9 @@ class PagesAgent:
             query=params.query,
             mode="chunk",
             expansion_budget=params.expansion_budget,
+            max_age=params.max_age,
+            intent=params.intent,
+            constraints=tuple(params.constraints),
             scope=tuple(params.sources) or None,
             seconds=_RESERVE * context.seconds,
         )

@@ -1,0 +1,34 @@
+"""Options of commands that ask: the evidence that is wanted."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+import typer
+
+from webrag_core.errors import InvalidInputError
+
+Intents = Literal["factual", "comparison", "how_to", "exploratory"]
+"""As `orchestration.models.QueryType`, which is not imported for help alone."""
+Intent = Annotated[Intents | None, typer.Option("--intent", help="Kind of question, if known.")]
+Constraints = Annotated[
+    list[str] | None, typer.Option("--constraint", help="A requirement the evidence must meet; repeatable.")
+]
+MaxAge = Annotated[
+    str | None,
+    typer.Option("--max-age", help="Fetch stored pages again above this age: seconds, or 30m, 12h, 1d."),
+]
+
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+_AGE = re.compile(r"([0-9]{1,9})([smhdw]?)")
+
+
+def seconds_of(age: str | None) -> float | None:
+    """An age in seconds: "90", "90s", "15m", "12h", "1d" or "2w". Raises InvalidInputError."""
+    if age is None:
+        return None
+    match = _AGE.fullmatch(age.strip().lower())
+    if match is None:
+        raise InvalidInputError(f"--max-age {age!r} is not an age such as 3600, 12h or 1d")
+    return float(int(match[1]) * _UNITS[match[2]])
