@@ -24,13 +24,24 @@ from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.answering.events import AnswerEvent
 from webrag_core.answering.models import Answer
 from webrag_core.application.operations import Ask, GatherEvidence, search_as_of
-from webrag_core.application.reading import Compare, History
+from webrag_core.application.reading import Citations, Compare, History
 from webrag_core.application.services import Services
+from webrag_core.application.upkeep import (
+    AcquirerName,
+    AddSource,
+    AttachedSource,
+    Forget,
+    Ingest,
+    Refresh,
+    RemovedSource,
+    RemoveSource,
+)
 from webrag_core.config import Settings, load_settings
+from webrag_core.corpus.forget import Removal
 from webrag_core.corpus.refresh import RefreshReport
-from webrag_core.corpus.sources import Source, list_sources, sources_to_refresh
+from webrag_core.corpus.sources import Source, list_sources
 from webrag_core.errors import FetchError, InvalidInputError
-from webrag_core.history.citations import CitationState, citation_states
+from webrag_core.history.citations import CitationState
 from webrag_core.history.compare import PageComparison
 from webrag_core.history.models import PageAt, PageHistory, TimeAxis
 from webrag_core.indexing.pipeline import AddedDocument, Corpus
@@ -71,6 +82,31 @@ class AnswerOptions(TypedDict, total=False):
     scope: RunScope | tuple[str, ...] | None
     excluded: tuple[str, ...]
     seconds: float | None
+
+
+class IngestOptions(TypedDict, total=False):
+    """Parameters of `Ingest` but its URLs."""
+
+    refresh: bool
+    all_text: bool | None
+    again: bool
+
+
+class RefreshOptions(TypedDict, total=False):
+    """Parameters of `Refresh` but its sources."""
+
+    due: bool
+    limit: int | None
+    accept: bool
+
+
+class SourceOptions(TypedDict, total=False):
+    """Parameters of `AddSource` but its URL."""
+
+    pages: int
+    prefix: str | None
+    acquirer: AcquirerName | None
+    all_text: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,20 +206,38 @@ class WebRAG:
         """As `search`, awaited from any event loop."""
         return await asyncio.wrap_future(self._begin(_search(self._now.services.corpus, query, sources, at)))
 
-    def ingest(self, url: str, *, refresh: bool = False) -> AddedDocument:
-        """Fetch, store and index one page (`Corpus.add`). Raises FetchError."""
-        return self._wait(self._now.services.corpus.add(url, refresh=refresh))
+    def ingest(self, url: str, **options: Unpack[IngestOptions]) -> AddedDocument:
+        """Fetch, store and index one page (`Ingest`). Raises FetchError."""
+        [result] = self.ingest_all([url], **options).values()
+        if isinstance(result, FetchError):
+            raise result
+        return result
 
-    def ingest_all(self, urls: Iterable[str], *, refresh: bool = False) -> dict[str, AddedDocument | FetchError]:
-        """As `ingest`, several at a time; what failed is among the results (`Corpus.add_all`)."""
+    def ingest_all(
+        self, urls: Iterable[str], **options: Unpack[IngestOptions]
+    ) -> dict[str, AddedDocument | FetchError]:
+        """As `ingest`, several at a time; what failed is among the results."""
         results: dict[str, AddedDocument | FetchError] = {}
-        self._wait(self._now.services.corpus.add_all(urls, results.__setitem__, refresh=refresh))
+        wanted = Ingest.of(urls=tuple(urls), **options)
+        self._wait(wanted.run(self._now.services, results.__setitem__))
         return results
 
-    def refresh(self, *names: str, accept: bool = False) -> list[RefreshReport]:
+    def refresh(self, *sources: str, **options: Unpack[RefreshOptions]) -> list[RefreshReport]:
         """Fetch the pages of these sources again, by default of all, and index what changed; paused ones only by their
-        own key. `accept` takes new texts that would be held back. Raises InvalidInputError for an unknown source."""
-        return self._wait(_refresh(self._now.services.corpus, names, accept))
+        own key (`Refresh`). Raises InvalidInputError for an unknown source."""
+        return self._wait(Refresh.of(sources=sources, **options).run(self._now.services)).reports
+
+    def add_source(self, url: str, **options: Unpack[SourceOptions]) -> AttachedSource:
+        """Keep a section of a site; `refresh` then fetches its pages (`AddSource`)."""
+        return self._wait(AddSource.of(url=url, **options).run(self._now.services))
+
+    def remove_source(self, key: str, *, by: str, forget: bool = False) -> RemovedSource:
+        """Detach a source; its pages stay, unless they are to be forgotten (`RemoveSource`)."""
+        return self._wait(RemoveSource.of(key=key, by=by, forget=forget).run(self._now.services))
+
+    def forget(self, target: str, *, by: str, dry_run: bool = False) -> Removal:
+        """Remove a page by its URL, a source by its key, or an answer by its number, for good (`Forget`)."""
+        return self._wait(Forget.of(target=target, by=by, dry_run=dry_run).run(self._now.services))
 
     def sources(self) -> list[Source]:
         """All sources: attached ones, and hosts of stored pages."""
@@ -211,8 +265,9 @@ class WebRAG:
         """Whether the quotes of these answers (or answers with these numbers), by default of all, still stand on their
         pages. Nothing is fetched."""
         numbers = [one if isinstance(one, int) else one.answer_id for one in answers]
-        stored = [number for number in numbers if number is not None]
-        return self._wait(citation_states(self._now.services.corpus.database, answers=stored if answers else None))
+        stored = tuple(number for number in numbers if number is not None)
+        wanted = Citations.of(answers=stored if answers else None)
+        return self._wait(wanted.read(self._now.services.corpus.database)).citations
 
     def run(self, work: Callable[[Corpus], Coroutine[Any, Any, Result]]) -> Result:
         """Anything else: `work(corpus)`, in the thread's loop."""
@@ -275,14 +330,3 @@ async def _search(
     else:
         raise InvalidInputError("sources of a SearchRequest go into its filters")
     return await search_as_of(corpus, request, at)
-
-
-async def _refresh(corpus: Corpus, names: Sequence[str], accept: bool) -> list[RefreshReport]:
-    async with corpus.database.connection() as connection:
-        chosen = await sources_to_refresh(connection, names)
-    reports: list[RefreshReport] = []
-    for source in chosen:
-        async with corpus.refresher_of(source) as refresher:
-            reports.append(await refresher.run(source.key, accept=accept))
-    await corpus.indexer.finish_bulk()
-    return reports

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import dagster as dg
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 if TYPE_CHECKING:
+    from webrag_core.application.upkeep import Upkeep
     from webrag_core.config import Settings
     from webrag_core.indexing.pipeline import Corpus
+
+Result = TypeVar("Result", bound=BaseModel)
 
 
 class CorpusResource(dg.ConfigurableResource[Any]):
@@ -40,3 +43,11 @@ class CorpusResource(dg.ConfigurableResource[Any]):
 
         async with Corpus.open(self.settings()) as corpus:
             yield corpus
+
+    async def change(self, wanted: Upkeep[Result]) -> Result:
+        """What comes of an operation that needs no more than the database. Raises a WebragError."""
+        from webrag_core.store.database import Database
+
+        settings = self.settings()
+        async with await Database.open(settings) as database:
+            return await wanted.change(database, settings)

@@ -196,7 +196,7 @@ def test_a_private_address_is_not_attached_unless_it_is_allowed(webrag_here: Web
     place = live_site.removeprefix("http://")
     refused = webrag_here("source", "add", f"{live_site}/docs/")
     assert refused.returncode == 2
-    assert f"here WEBRAG_ALLOW_HOSTS={place} [invalid_input]" in refused.stderr
+    assert f"here WEBRAG_ALLOW_HOSTS={place} [blocked_address]" in refused.stderr
     assert "WEBRAG_ALLOW_HOSTS=host:port" in webrag_here("source", "add", "http://127.0.0.1/").stderr
     assert webrag_here("source", "add", f"{live_site}/docs/", WEBRAG_ALLOW_HOSTS=place).returncode == 0
     assumed = webrag_here("source", "add", f"{place}/wiki", "--json", WEBRAG_ALLOW_HOSTS=place)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,16 +11,19 @@ from pydantic import BaseModel, Field
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.answering.models import Answer
+from webrag_core.answering.proof.recheck import recheck
 from webrag_core.answering.stored import load_answer
 from webrag_core.application.inputs import LONGEST, At, Date, Number, Operation, Time, Url, check_date
 from webrag_core.corpus.sources import Source, count_sources, list_sources
 from webrag_core.corpus.status import CorpusStatus, SourceStatus, corpus_status, source_statuses
+from webrag_core.corpus.verification import VerificationCounts, verify_corpus
 from webrag_core.errors import NotStoredError
 from webrag_core.history import compare, pages
-from webrag_core.history.answers import OpenedAnswer, StoredAnswer, list_answers, open_answer
+from webrag_core.history.answers import OpenedAnswer, StoredAnswer, find_answer, list_answers, open_answer
 from webrag_core.history.as_of import AsOf
-from webrag_core.history.citations import CitationState
+from webrag_core.history.citations import CitationState, each_citation_state
 from webrag_core.history.models import PageAt, PageChange, PageHistory
+from webrag_core.orchestration.answers import broken_citations
 from webrag_core.retrieval.dates import moments
 from webrag_core.retrieval.models import Contract
 from webrag_core.store.database import Database
@@ -215,6 +220,35 @@ class OpenAnswer(Reading):
         return AnswerReply(run=opened.answer, answer=prose, citations=opened.citations)
 
 
+class CitationList(Contract):
+    """Quotes, those of the newest answers first, with what became of each."""
+
+    citations: list[CitationState]
+
+
+class Citations(Reading):
+    """Whether the quotes of answers still stand on their pages."""
+
+    answers: Annotated[tuple[Number, ...] | None, Field(description="Only of these, by number; unset = of all")] = None
+    changed: Annotated[bool, Field(description="Only those that are not valid any more")] = False
+
+    async def each(self, database: Database) -> AsyncIterator[CitationState]:
+        """One after the other, `changed` or not: of all quotes only a part is in memory. Raises NotStoredError for an
+        answer that there is not."""
+        for number in self.answers or ():
+            await find_answer(database, number)
+        async for state in each_citation_state(database, answers=self.answers):
+            yield state
+
+    def shows(self, state: CitationState) -> bool:
+        """Whether it is requested."""
+        return not self.changed or state.state != "valid"
+
+    async def read(self, database: Database) -> CitationList:
+        """List them. Raises as `each`."""
+        return CitationList(citations=[state async for state in self.each(database) if self.shows(state)])
+
+
 class History(Reading):
     """The past of a stored page."""
 
@@ -291,6 +325,13 @@ class Changes(Reading):
             total = await pages.count_changes(connection, self.target, since=since, until=until)
         return ChangeList(changes=rows, total=total)
 
+    async def every(self, database: Database) -> ChangeList:
+        """All of them, whatever the limit. Raises as `read`."""
+        since, until = moments(self.since, self.until)
+        async with database.connection() as connection:
+            rows = await pages.changes(connection, self.target, since=since, until=until)
+        return ChangeList(changes=rows, total=len(rows))
+
 
 class ListSources(Reading):
     """Which of the sources, by key."""
@@ -315,3 +356,31 @@ class Status(Reading):
         """Count it."""
         async with database.connection() as connection:
             return StatusReply.of(await corpus_status(connection))
+
+
+class Verification(Contract):
+    """How much was checked, by kind, and each violation: its rule, where, and what stands there."""
+
+    counts: dict[str, int]
+    violations: list[dict[str, str]]
+
+
+class Verify(Reading):
+    """Every invariant: hashes, slices, counts, vectors, quotes, proofs."""
+
+    async def read(self, database: Database) -> Verification:
+        """Check them."""
+        counted = VerificationCounts()
+        violations = [asdict(violation) async for violation in verify_corpus(database, counted)]
+        async with database.connection() as connection:
+            citations, broken = await broken_citations(connection)
+            proofs = [proof async for proof in recheck(connection)]
+        violations += [_violation("proof", where, problem) for where, problem in proofs if problem]
+        violations += [_violation("citation", where, "the quote differs") for where in broken]
+        return Verification(
+            counts={**asdict(counted), "citations": citations, "sentences": len(proofs)}, violations=violations
+        )
+
+
+def _violation(rule: str, where: str, found: str) -> dict[str, str]:
+    return {"rule": rule, "where": where, "found": found}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from webrag_core.cli.addresses import canonical_urls
+from webrag_core.cli.database import on_database
 from webrag_core.cli.output import Json, complain, print_json, print_line, print_table, tokens_charged
 from webrag_core.cli.progress import progress
 from webrag_core.cli.status_report import print_status, reason_words
@@ -17,6 +18,7 @@ from webrag_core.config import load_settings
 from webrag_core.errors import FetchError, InvalidInputError
 
 if TYPE_CHECKING:
+    from webrag_core.application.upkeep import IngestReport, Refreshed
     from webrag_core.corpus.refresh import RefreshReport
     from webrag_core.indexing.pipeline import AddedDocument
 
@@ -79,55 +81,40 @@ def ingest(
         if git is None or base_url is None or urls or warc is not None:
             raise InvalidInputError("--git FOLDER goes with --base-url URL, and with neither URLs nor --warc")
         raise typer.Exit(asyncio.run(ingest_git(git, base_url, dates or "seen", revision, as_json=as_json)))
+    if bool(urls) == (warc is not None):
+        raise InvalidInputError("give either URLs or --warc FILE")
     from webrag_core.acquisition.warc import WarcAcquirer
-    from webrag_core.corpus.forget import allow_again
+    from webrag_core.application.services import Services
+    from webrag_core.application.upkeep import Ingest
     from webrag_core.indexing.pipeline import Corpus
-    from webrag_core.providers.embedder import embedding_tokens
 
-    async def work() -> int:
-        if bool(urls) == (warc is not None):
-            raise InvalidInputError("give either URLs or --warc FILE")
-        archive = WarcAcquirer(warc) if warc is not None else None
-        failed: dict[str, str] = {}
-        pages = archive.page_urls() if archive else canonical_urls(urls or [], failed)
-        warnings: dict[str, list[str]] = {}
-        counts = dict.fromkeys(("fetched", "unchanged", "reused"), 0)
-        embedded = 0
+    archive = WarcAcquirer(warc) if warc is not None else None
+    malformed: dict[str, str] = {}
+    pages = archive.page_urls() if archive else canonical_urls(urls or [], malformed)
+    wanted = Ingest.of(urls=pages, refresh=refresh, all_text=all_text, again=archive is None)
+
+    async def work() -> IngestReport:
         async with Corpus.open(load_settings(), archive) as corpus:
-            if archive is None:
-                async with corpus.database.connection() as connection:
-                    await allow_again(connection, pages)
             with progress(len(pages), "ingest") as advance:
 
                 def done(url: str, result: AddedDocument | FetchError) -> None:
-                    nonlocal embedded
-                    if isinstance(result, FetchError):
-                        failed[url] = result.reason.value
-                        complain(f"{url}: {result.message}")
-                    else:
-                        counts[result.outcome] += 1
-                        embedded += result.embedded
-                        for warning in result.warnings:
-                            warnings.setdefault(url, []).append(warning)
-                            complain(warning)
+                    for line in [f"{url}: {result.message}"] if isinstance(result, FetchError) else result.warnings:
+                        complain(line)
                     advance(url)
 
-                await corpus.add_all(pages, done, refresh=refresh, all_text=all_text)
-            indexed = await corpus.indexer.finish_bulk()
-            tokens = embedding_tokens(corpus.indexer.embedder)
-        requested = sum(counts.values()) + len(failed)
-        if as_json:
-            report = {"requested": requested, **counts, "failed": failed, "warnings": warnings, "embedded": embedded}
-            print_json({**report, "embedding_tokens": tokens, "vector_index": indexed})
-        else:
-            print_line(
-                f"{requested} pages: {counts['fetched']} fetched, {counts['unchanged']} unchanged,"
-                f" {counts['reused']} already there, {len(failed)} failed;"
-                f" {embedded} texts embedded{tokens_charged(tokens)}"
-            )
-        return 1 if failed else 0
+                return await wanted.run(Services.over(corpus), done)
 
-    raise typer.Exit(asyncio.run(work()))
+    report = asyncio.run(work())
+    report.failed = malformed | report.failed
+    if as_json:
+        print_json({"requested": report.requested, **report.model_dump()})
+    else:
+        print_line(
+            f"{report.requested} pages: {report.fetched} fetched, {report.unchanged} unchanged,"
+            f" {report.reused} already there, {len(report.failed)} failed;"
+            f" {report.embedded} texts embedded{tokens_charged(report.embedding_tokens)}"
+        )
+    raise typer.Exit(1 if report.failed else 0)
 
 
 def refresh(
@@ -147,43 +134,37 @@ def refresh(
     back. Pages that are not there, or lost most of their text, keep the stored
     one until that was confirmed on several days.
     """
-    from webrag_core.corpus.sources import sources_to_refresh
+    from webrag_core.application.services import Services
+    from webrag_core.application.upkeep import Refresh
     from webrag_core.indexing.pipeline import Corpus
-    from webrag_core.providers.embedder import embedding_tokens
 
-    if accept and not sources:
-        raise InvalidInputError("--accept goes with the sources whose new texts are to be taken")
+    wanted = Refresh.of(sources=tuple(sources or ()), due=due, limit=limit, accept=accept)
+    wanted.check()
 
-    async def work() -> int:
-        reports: list[RefreshReport] = []
+    def done(report: RefreshReport) -> None:
+        for url, reason in report.failed.items():
+            why = f", {report.held[url].words}" if url in report.held else ""
+            complain(f"{url}: {reason_words(reason)}{why}")
+        for warning in report.warnings:
+            complain(f"{report.source}: {warning}")
+
+    async def work() -> Refreshed:
         async with Corpus.open(load_settings()) as corpus:
-            async with corpus.database.connection() as connection:
-                chosen = await sources_to_refresh(connection, sources or ())
-            for source in chosen:
-                key = source.key
-                async with corpus.refresher_of(source) as refresher:
-                    with progress(None, f"refresh {key}") as advance:
-                        report = await refresher.run(key, due_only=due, limit=limit, accept=accept, advance=advance)
-                reports.append(report)
-                for url, reason in report.failed.items():
-                    why = f", {report.held[url].words}" if url in report.held else ""
-                    complain(f"{url}: {reason_words(reason)}{why}")
-                for warning in report.warnings:
-                    complain(f"{key}: {warning}")
-            await corpus.indexer.finish_bulk()
-            tokens = embedding_tokens(corpus.indexer.embedder)
-        if as_json:
-            print_json({"sources": [_refresh_json(report) for report in reports], "embedding_tokens": tokens})
-        else:
-            print_table(
-                ("source", "known", "changed or new", "unchanged", "failed", "skipped", "not due", "map entries"),
-                [(r.source, r.counts.discovered, *asdict(r.counts).values(), _or_dash(r.map_entries)) for r in reports],
-            )
-            if tokens:
-                print_line(f"texts embedded{tokens_charged(tokens)}")
-        return 1 if any(r.silent or r.empty is not None or r.braked for r in reports) else 0
+            with progress(None, "refresh") as advance:
+                return await wanted.run(Services.over(corpus), advance, done)
 
-    raise typer.Exit(asyncio.run(work()))
+    refreshed = asyncio.run(work())
+    reports, tokens = refreshed.reports, refreshed.embedding_tokens
+    if as_json:
+        print_json({"sources": [_refresh_json(report) for report in reports], "embedding_tokens": tokens})
+    else:
+        print_table(
+            ("source", "known", "changed or new", "unchanged", "failed", "skipped", "not due", "map entries"),
+            [(r.source, r.counts.discovered, *asdict(r.counts).values(), _or_dash(r.map_entries)) for r in reports],
+        )
+        if tokens:
+            print_line(f"texts embedded{tokens_charged(tokens)}")
+    raise typer.Exit(1 if any(r.silent or r.empty is not None or r.braked for r in reports) else 0)
 
 
 def status(as_json: Json = False) -> None:
@@ -212,30 +193,17 @@ def status(as_json: Json = False) -> None:
 
 def verify(as_json: Json = False) -> None:
     """Check every invariant: hashes, slices, counts, vectors, quotes."""
-    from webrag_core.answering.proof.recheck import recheck
-    from webrag_core.corpus.verification import VerificationCounts, verify_corpus
-    from webrag_core.orchestration.answers import broken_citations
-    from webrag_core.store.database import Database
+    from webrag_core.application.reading import Verify
 
-    async def work() -> int:
-        counted = VerificationCounts()
-        async with await Database.open(load_settings()) as database:
-            violations = [asdict(violation) async for violation in verify_corpus(database, counted)]
-            async with database.connection() as connection:
-                citations, broken = await broken_citations(connection)
-                proofs = [proof async for proof in recheck(connection)]
-        violations += [{"rule": "proof", "where": where, "found": problem} for where, problem in proofs if problem]
-        violations += [{"rule": "citation", "where": where, "found": "the quote differs"} for where in broken]
-        if as_json:
-            print_json({**asdict(counted), "citations": citations, "sentences": len(proofs), "violations": violations})
-        else:
-            for violation in violations:
-                complain(" ".join(violation.values()), style="red")
-            seen = ", ".join(f"{number} {name}" for name, number in asdict(counted).items())
-            print_line(f"{len(violations)} violations in {seen}, {citations} citations, {len(proofs)} sentences")
-        return 1 if violations else 0
-
-    raise typer.Exit(asyncio.run(work()))
+    checked = on_database(Verify().read)
+    if as_json:
+        print_json({**checked.counts, "violations": checked.violations})
+    else:
+        for violation in checked.violations:
+            complain(" ".join(violation.values()), style="red")
+        seen = ", ".join(f"{number} {name}" for name, number in checked.counts.items())
+        print_line(f"{len(checked.violations)} violations in {seen}")
+    raise typer.Exit(1 if checked.violations else 0)
 
 
 def _refresh_json(report: RefreshReport) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +12,7 @@ import typer
 from rich.text import Text
 
 from webrag_core.cli.addresses import with_scheme
+from webrag_core.cli.database import on_database
 from webrag_core.cli.files import HtmlFile, MarkdownFile, write_readable
 from webrag_core.cli.output import (
     CERTAINTIES,
@@ -84,7 +85,6 @@ def history(
     from webrag_core.history.as_of import AsOf
     from webrag_core.history.diff_page import render_page
     from webrag_core.history.legal import page_of_law, part_of
-    from webrag_core.retrieval.dates import moments
     from webrag_core.store.database import Database
 
     law = parse_legal_identifier(target)
@@ -95,20 +95,13 @@ def history(
         raise InvalidInputError("--at, --diff or --html, --changes, and --left-out exclude each other")
     if (since is not None or until is not None) and not changes:
         raise InvalidInputError("--since and --until need --changes")
+    if changes:
+        _list_changes(target, since, until, as_json=as_json)
+        return
     asked = None if at is None else AsOf.parse(at)
-    first, last = moments(since, until, "--")
 
     async def work() -> None:
         async with await Database.open(load_settings()) as database:
-            if changes:
-                key = target if "://" in target or "/" not in target else with_scheme(target)
-                async with database.connection() as connection:
-                    rows = await pages.changes(connection, key, since=first, until=last)
-                if as_json:
-                    print_json({"changes": [one.model_dump(mode="json") for one in rows]})
-                else:
-                    _print_changes(rows)
-                return
             page_of_it: str | None = None
             if law is not None:
                 async with database.connection() as connection:
@@ -152,82 +145,84 @@ def history(
     asyncio.run(work())
 
 
+def _list_changes(target: str, since: str | None, until: str | None, *, as_json: bool) -> None:
+    """Print the changes of a page or a source."""
+    from webrag_core.application.reading import Changes
+
+    place = target if "://" in target or "/" not in target else with_scheme(target)
+    wanted = Changes.of(target=place, since=since, until=until)
+    wanted.check()
+    listed = on_database(wanted.every)
+    if as_json:
+        print_json({"changes": [change.model_dump(mode="json") for change in listed.changes]})
+    else:
+        _print_changes(listed.changes)
+
+
 def citations(
     answer: Annotated[int | None, typer.Option(help="Only those of this answer.")] = None,
     changed: Annotated[bool, typer.Option("--changed", help="Only those that are not valid any more.")] = False,
     as_json: Json = False,
 ) -> None:
     """Show whether quotes of past answers still stand. Fetch nothing."""
-    from webrag_core.history.answers import open_answer
-    from webrag_core.history.citations import each_citation_state
-    from webrag_core.store.database import Database
+    from webrag_core.application.reading import Citations
 
-    async def chosen(database: Database) -> AsyncIterator[CitationState]:
-        if answer is None:
-            async for citation in each_citation_state(database):
-                yield citation
-        else:
-            for citation in (await open_answer(database, answer)).citations:
-                yield citation
+    wanted = Citations.of(answers=None if answer is None else (answer,), changed=changed)
+    shown: list[dict[str, object]] = []
 
-    async def work() -> None:
+    async def counted(database: Database) -> Counter[State]:
         counts: Counter[State] = Counter()
-        shown: list[dict[str, object]] = []
-        async with await Database.open(load_settings()) as database:
-            async for citation in chosen(database):
-                counts[citation.state] += 1
-                if changed and citation.state == "valid":
-                    continue
-                if as_json:
-                    shown.append(citation.model_dump(mode="json"))
-                else:
-                    _print_citation(citation)
-        if as_json:
-            print_json({"citations": shown})
-        else:
-            print_line(f"{counts.total()} citations: {_counts(counts)}")
+        async for citation in wanted.each(database):
+            counts[citation.state] += 1
+            if not wanted.shows(citation):
+                continue
+            if as_json:
+                shown.append(citation.model_dump(mode="json"))
+            else:
+                _print_citation(citation)
+        return counts
 
-    asyncio.run(work())
+    counts = on_database(counted)
+    if as_json:
+        print_json({"citations": shown})
+    else:
+        print_line(f"{counts.total()} citations: {_counts(counts)}")
 
 
 @answers_app.command("list")
 def list_command(
-    limit: Annotated[int, typer.Option(min=1, help="Maximum answers to show, the newest first.")] = 20,
+    limit: Annotated[int, typer.Option(help="Maximum answers to show, the newest first: 1 to 200.")] = 50,
+    before: Annotated[int | None, typer.Option(help="Only answers with a lower number: the page before.")] = None,
     every_run: Annotated[
         bool, typer.Option("--all", help="Also the runs that gathered evidence for `ask`, and those that failed.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """List past answers. `probability`: that the evidence is complete, or that the sentences are the whole answer."""
-    from webrag_core.history.answers import list_answers
-    from webrag_core.store.database import Database
+    from webrag_core.application.reading import ListAnswers
 
-    async def work() -> None:
-        async with await Database.open(load_settings()) as database:
-            answers = await list_answers(database, limit=limit, every_run=every_run)
-        if as_json:
-            print_json({"answers": [one.model_dump(mode="json") for one in answers]})
-            return
-        if out.is_terminal:
-            _print_answers(answers)
-            return
-        print_table(
-            ("answer", "kind", "asked", "probability", "quotes", "question", "start page"),
+    answers = on_database(ListAnswers.of(limit=limit, before=before, every_run=every_run).read).answers
+    if as_json:
+        print_json({"answers": [answer.model_dump(mode="json") for answer in answers]})
+        return
+    if out.is_terminal:
+        _print_answers(answers)
+        return
+    print_table(
+        ("answer", "kind", "asked", "probability", "quotes", "question", "start page"),
+        (
             (
-                (
-                    one.answer_id,
-                    one.kind,
-                    f"{one.started_at:%Y-%m-%d %H:%M}",
-                    one.percent(),
-                    one.citations,
-                    one.query,
-                    one.seed_url or "what is stored",
-                )
-                for one in answers
-            ),
-        )
-
-    asyncio.run(work())
+                answer.answer_id,
+                answer.kind,
+                f"{answer.started_at:%Y-%m-%d %H:%M}",
+                answer.percent(),
+                answer.citations,
+                answer.query,
+                answer.seed_url or "what is stored",
+            )
+            for answer in answers
+        ),
+    )
 
 
 @answers_app.command("show")

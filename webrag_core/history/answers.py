@@ -108,15 +108,16 @@ async def list_answers(
 
 async def open_answer(database: Database, answer_id: int) -> OpenedAnswer:
     """One answer with the states of its quotes. Raises NotStoredError when there is none with this number."""
-    answers = await _load(database, _ANSWER, {"answer": _known(answer_id)})
+    answer = await find_answer(database, answer_id)
+    return OpenedAnswer(answer=answer, citations=await citation_states(database, answers=[answer_id]))
+
+
+async def find_answer(database: Database, answer_id: int) -> StoredAnswer:
+    """One answer. Raises NotStoredError when there is none with this number."""
+    answers = await _load(database, _ANSWER, {"answer": answer_id}) if 0 < answer_id <= _HIGHEST else []
     if not answers:
         raise NotStoredError(f"there is no answer {answer_id}; `webrag answers list` names those that there are")
-    states = await citation_states(database, answers=[answer_id])
-    return OpenedAnswer(answer=answers[0], citations=states)
-
-
-def _known(answer_id: int) -> int:
-    return answer_id if 0 < answer_id <= _HIGHEST else 0
+    return answers[0]
 
 
 async def _load(database: Database, statement: str, values: dict[str, int]) -> list[StoredAnswer]:

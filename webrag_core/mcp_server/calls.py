@@ -14,9 +14,11 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent
 
 from webrag_core.acquisition.urls import canonicalise, source_key
 from webrag_core.answering.models import Answer
+from webrag_core.application.inputs import check_list
 from webrag_core.application.operations import RecordFeedback, search_as_of
 from webrag_core.application.reading import Compare
 from webrag_core.application.services import Core, Services, run_apart
+from webrag_core.application.upkeep import Ingest
 from webrag_core.corpus.status import corpus_status
 from webrag_core.corpus.stored_pages import (
     StoredPages,
@@ -45,7 +47,6 @@ from webrag_core.mcp_server.past import PastText, history_text, opened_answer_te
 from webrag_core.mcp_server.requests import (
     AnswerCall,
     HistoryCall,
-    IngestCall,
     SearchCall,
     StatusCall,
     expansion_rounds,
@@ -191,18 +192,20 @@ class Calls:
 
         return await self._safely(work, context)
 
-    async def ingest(self, call: IngestCall, context: Context[Any, Any]) -> Response:
+    async def ingest(self, context: Context[Any, Any], *, urls: Sequence[str], refresh: bool) -> Response:
         """Fetch and store pages."""
         relay = ProgressRelay()
 
         async def work(services: Services, session: SessionMemory) -> Response:
-            call.check(self._settings)
-            urls = list(dict.fromkeys(canonicalise(url) for url in call.urls))
+            if not urls:
+                raise InvalidInputError("no URL given")
+            check_list("url", urls, self._settings.webrag_max_pages)
+            pages = list(dict.fromkeys(canonicalise(url) for url in urls))
 
             async def ingest(admitted: Sequence[str]) -> CallToolResult:
-                return await self._ingest(services, admitted, session, refresh=call.refresh, relay=relay)
+                return await self._ingest(services, Ingest.of(urls=admitted, refresh=refresh), session, relay)
 
-            return await self._admitted(services, session, urls, ingest, context, relay)
+            return await self._admitted(services, session, pages, ingest, context, relay)
 
         async with relay.to(context.report_progress):
             return await self._safely(work, context)
@@ -367,21 +370,15 @@ class Calls:
         return self._listed(text, pages, session)
 
     async def _ingest(
-        self,
-        services: Services,
-        urls: Sequence[str],
-        session: SessionMemory,
-        *,
-        refresh: bool,
-        relay: ProgressRelay,
+        self, services: Services, wanted: Ingest, session: SessionMemory, relay: ProgressRelay
     ) -> CallToolResult:
-        results: dict[str, AddedDocument | FetchError] = {}
+        urls, results = wanted.urls, dict[str, AddedDocument | FetchError]()
 
         def done(url: str, result: AddedDocument | FetchError) -> None:
             results[url] = result
             relay.report(f"{len(results)} of {len(urls)} pages done")
 
-        await services.corpus.add_all(urls, done, refresh=refresh)
+        await wanted.run(services, done)
         ids = [result.document_id for result in results.values() if isinstance(result, AddedDocument)]
         async with services.corpus.database.connection() as connection:
             pages = await stored_pages(connection, ids=ids, limit=len(urls))

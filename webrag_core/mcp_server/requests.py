@@ -204,17 +204,3 @@ class HistoryCall:
     def past(self) -> History:
         """The operation on a page. Raises InvalidInputError."""
         return History.of(url=self.url, at=self.at, time=self.time)
-
-
-@dataclass(frozen=True, slots=True)
-class IngestCall:
-    """Arguments of `ingest`."""
-
-    urls: tuple[str, ...]
-    refresh: bool = False
-
-    def check(self, settings: Settings) -> None:
-        """Validate. Raises InvalidInputError."""
-        if not self.urls:
-            raise InvalidInputError("no URL given")
-        check_list("url", self.urls, settings.webrag_max_pages)

@@ -18,7 +18,6 @@ from webrag_core.mcp_server.calls import Calls, Response
 from webrag_core.mcp_server.requests import (
     AnswerCall,
     HistoryCall,
-    IngestCall,
     Output,
     ResearchMode,
     SearchCall,
@@ -136,9 +135,8 @@ async def ingest(
     url: Annotated[str | list[str], Field(description="Pages to store")],
     refresh: Annotated[bool, Field(description="Fetch stored pages again")] = False,
 ) -> Response:
-    """See `requests.IngestCall`."""
-    call = IngestCall(tuple([url] if isinstance(url, str) else url), refresh)
-    return await _calls(ctx).ingest(call, ctx)
+    """See `upkeep.Ingest`."""
+    return await _calls(ctx).ingest(ctx, urls=[url] if isinstance(url, str) else url, refresh=refresh)
 
 
 async def feedback(

@@ -29,14 +29,10 @@ def to_be_removed(config: ForgetConfig) -> dict[str, Any]:
 @dg.op(description="Remove one page, source or answer from the corpus.")
 def remove(context: dg.OpExecutionContext, config: ForgetConfig, corpus: CorpusResource) -> None:
     """Remove it, and show the counts; the target is in no log line."""
-    from webrag_core.feedback.removal import remove as remove_all
-    from webrag_core.store.database import Database
+    from webrag_core.application.upkeep import Forget
 
     async def work() -> "Removal":
-        settings = corpus.settings()
-        async with await Database.open(settings) as database:
-            by = f"Dagster run {context.run_id}"
-            return await remove_all(database, settings, config.target, removed_by=by)
+        return await corpus.change(Forget.of(target=config.target, by=f"Dagster run {context.run_id}"))
 
     removal = run(work())
     context.log.info(f"removed one {removal.kind}")

@@ -41,16 +41,9 @@ def prune_runs(context: dg.OpExecutionContext, config: PruneRunsConfig) -> None:
 @dg.op(description="Delete what the corpus need not keep (`webrag prune`; settings *_RETENTION_DAYS).")
 def prune_corpus(context: dg.OpExecutionContext, corpus: CorpusResource) -> None:
     """As the command `webrag prune`."""
+    from webrag_core.application.upkeep import Prune
 
-    async def work() -> dict[str, int]:
-        from webrag_core.corpus.retention import prune as delete_old
-        from webrag_core.store.database import Database
-
-        settings = corpus.settings()
-        async with await Database.open(settings) as database:
-            return await delete_old(database, settings)
-
-    counts = run(work())
+    counts = run(corpus.change(Prune())).deleted
     context.log.info(", ".join(f"{name} {count}" for name, count in counts.items()))
     context.add_output_metadata(dict(counts))
 

@@ -1,0 +1,305 @@
+"""What a user can do to the corpus: fill it, keep it fresh, and take from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, Field
+
+from webrag_core.acquisition.gate import NetworkGate
+from webrag_core.acquisition.typed_address import typed_address
+from webrag_core.acquisition.urls import source_key
+from webrag_core.application.inputs import LONGEST, Name, Operation, Url
+from webrag_core.config import Settings
+from webrag_core.corpus import retention
+from webrag_core.corpus.forget import Removal, allow_again
+from webrag_core.corpus.refresh import RefreshReport
+from webrag_core.corpus.sources import (
+    attach_source,
+    detach_source,
+    find_source,
+    pause_sources,
+    source_name,
+    sources_to_refresh,
+)
+from webrag_core.errors import FetchError, InvalidInputError, Reason
+from webrag_core.feedback.removal import remove
+from webrag_core.indexing.pipeline import AddedDocument
+from webrag_core.providers.embedder import embedding_tokens
+from webrag_core.retrieval.models import Contract
+from webrag_core.store.database import Database
+
+if TYPE_CHECKING:
+    from webrag_core.application.services import Services
+
+Result = TypeVar("Result", bound=BaseModel)
+
+AcquirerName = Literal["http", "firecrawl", "browser"]
+Target = Annotated[str, Field(min_length=1, max_length=LONGEST["url"])]
+Done = Callable[[str, AddedDocument | FetchError], None]
+"""Callback for the result of a page."""
+
+
+class IngestReport(Contract):
+    """What came of the pages. `failed` holds the reason by URL, `warnings` those by URL; `embedded` counts texts, and
+    `embedding_tokens` what their endpoint charged for (0 for the local model)."""
+
+    fetched: int = 0
+    unchanged: int = 0
+    reused: int = 0
+    failed: dict[str, str] = Field(default_factory=dict)
+    warnings: dict[str, list[str]] = Field(default_factory=dict)
+    embedded: int = 0
+    embedding_tokens: int = 0
+    vector_index: bool = False
+
+    @property
+    def requested(self) -> int:
+        """How many pages these are."""
+        return self.fetched + self.unchanged + self.reused + len(self.failed)
+
+    def add(self, url: str, result: AddedDocument | FetchError) -> None:
+        """Count the result of a page."""
+        if isinstance(result, FetchError):
+            self.failed[url] = result.reason.value
+            return
+        setattr(self, result.outcome, getattr(self, result.outcome) + 1)
+        self.embedded += result.embedded
+        if result.warnings:
+            self.warnings[url] = list(result.warnings)
+
+
+class Ingest(Operation):
+    """Pages to fetch, store and index. Each fails alone."""
+
+    urls: Annotated[tuple[Url, ...], Field(min_length=1)]
+    refresh: Annotated[bool, Field(description="Fetch pages again that are stored already")] = False
+    all_text: Annotated[
+        bool | None, Field(description="Keep all that the pages show, or their content alone; unset = as their source")
+    ] = None
+    again: Annotated[bool, Field(description="Also pages that were removed for good: a person wants them back")] = False
+
+    async def run(self, services: Services, done: Done | None = None) -> IngestReport:
+        """Store them, and do what is due after. `done` gets each result. Raises EmbeddingError when the model refuses
+        every text."""
+        corpus, report = services.corpus, IngestReport()
+        if self.again:
+            async with corpus.database.connection() as connection:
+                await allow_again(connection, self.urls)
+
+        def counted(url: str, result: AddedDocument | FetchError) -> None:
+            report.add(url, result)
+            if done is not None:
+                done(url, result)
+
+        await corpus.add_all(self.urls, counted, refresh=self.refresh, all_text=self.all_text)
+        report.vector_index = await corpus.indexer.finish_bulk()
+        report.embedding_tokens = embedding_tokens(corpus.indexer.embedder)
+        return report
+
+
+class Refreshed(BaseModel):
+    """What came of each source."""
+
+    reports: list[RefreshReport]
+    embedding_tokens: int
+
+
+class Refresh(Operation):
+    """Sources whose pages are fetched again, all by default. What changed is indexed."""
+
+    sources: Annotated[tuple[Name, ...], Field(description="By key; a host means all of its sections")] = ()
+    due: Annotated[bool, Field(description="Only due pages and those that are flagged as changed")] = False
+    limit: Annotated[int | None, Field(ge=1, description="Most pages of a source")] = None
+    accept: Annotated[bool, Field(description="Take new texts that would be held back, of `sources`")] = False
+
+    def check(self) -> None:
+        """Raise InvalidInputError."""
+        if self.accept and not self.sources:
+            raise InvalidInputError("accept goes with the sources whose new texts are to be taken")
+
+    async def run(
+        self,
+        services: Services,
+        advance: Callable[[str], None] = lambda url: None,
+        done: Callable[[RefreshReport], None] = lambda report: None,
+    ) -> Refreshed:
+        """Refresh one source after the other. `advance` gets each URL, `done` each report. Raises InvalidInputError for
+        a name that no source has."""
+        self.check()
+        corpus, reports = services.corpus, []
+        async with corpus.database.connection() as connection:
+            chosen = await sources_to_refresh(connection, self.sources)
+        for source in chosen:
+            async with corpus.refresher_of(source) as refresher:
+                report = await refresher.run(
+                    source.key, due_only=self.due, limit=self.limit, accept=self.accept, advance=advance
+                )
+            reports.append(report)
+            done(report)
+        await corpus.indexer.finish_bulk()
+        return Refreshed(reports=reports, embedding_tokens=embedding_tokens(corpus.indexer.embedder))
+
+
+class Upkeep(Operation, Generic[Result]):
+    """An operation that changes what is stored, and fetches nothing."""
+
+    async def change(self, database: Database, settings: Settings) -> Result:
+        """Do it, where no more of a corpus is open than its database. Raises a WebragError."""
+        raise NotImplementedError
+
+    async def run(self, services: Services) -> Result:
+        """Do it. Raises a WebragError."""
+        return await self.change(services.corpus.database, services.settings)
+
+
+class AttachedSource(Contract):
+    """A source that is kept. `place` is where its pages lie, `warnings` why its start page may not be reached now."""
+
+    source: str
+    pages: int
+    seed_url: str
+    acquirer: str | None
+    all_text: bool
+    place: str
+    warnings: list[str]
+
+
+class AddSource(Upkeep[AttachedSource]):
+    """A section of a site that is kept. Attaching it again replaces what it was."""
+
+    url: Annotated[Url, Field(description="Start page. Its section: its folder, or the only name in its path")]
+    pages: Annotated[int, Field(ge=0, description="Page limit")] = 500
+    prefix: Annotated[str | None, Field(max_length=LONGEST["url"], description="Path of the section, as /docs/")] = None
+    acquirer: Annotated[AcquirerName | None, Field(description="Who fetches; unset = as the settings say")] = None
+    all_text: Annotated[bool, Field(description="Keep all that its pages show, navigation and footers included")] = (
+        False
+    )
+
+    async def change(self, database: Database, settings: Settings) -> AttachedSource:
+        """Attach it. Raises FetchError(INVALID_URL), InvalidInputError for an address that is closed and for a source
+        that a file declares."""
+        url = typed_address(self.url)
+        warnings = await _closed(url, settings)
+        async with database.connection() as connection:
+            key = await attach_source(
+                connection, url, self.pages, prefix=self.prefix, acquirer=self.acquirer, all_text=self.all_text
+            )
+            source = await find_source(connection, key)
+        return AttachedSource(
+            source=source.key,
+            pages=self.pages,
+            seed_url=source.start_url,
+            acquirer=source.acquirer,
+            all_text=source.all_text,
+            place=source.place,
+            warnings=warnings,
+        )
+
+
+class PausedSources(Contract):
+    """The keys of sources, and whether refreshes leave them out now."""
+
+    sources: list[str]
+    state: Literal["paused", "active"]
+
+
+class PauseSources(Upkeep[PausedSources]):
+    """Sources that schedules and refreshes of all sources leave out, or take in again."""
+
+    name: Annotated[Name, Field(description="Key of a source; a host means all of its sources")]
+    paused: bool = True
+
+    async def change(self, database: Database, settings: Settings) -> PausedSources:
+        """Pause or resume them. Raises InvalidInputError where there is none."""
+        async with database.connection() as connection:
+            keys = await pause_sources(connection, self.name, paused=self.paused)
+        return PausedSources(sources=keys, state="paused" if self.paused else "active")
+
+
+class Forget(Upkeep[Removal]):
+    """A page, a source or an answer to remove, with all that was made of it."""
+
+    target: Annotated[Target, Field(description="URL of a page, key of a source, or number of an answer")]
+    by: Annotated[Name, Field(description="Who removes it, for the record")]
+    dry_run: Annotated[bool, Field(description="Count, remove nothing")] = False
+
+    async def change(self, database: Database, settings: Settings) -> Removal:
+        """Remove it. Raises InvalidInputError where nothing is stored of it, and for a source that a file declares."""
+        target = await self._meant(database)
+        return await remove(database, settings, target, removed_by=self.by, dry_run=self.dry_run)
+
+    async def _meant(self, database: Database) -> str:
+        """The target, or the page that it means where it has no scheme and is no source."""
+        if "://" in self.target or "/" not in self.target:
+            return self.target
+        async with database.connection() as connection:
+            try:
+                return (await find_source(connection, self.target)).key
+            except InvalidInputError:
+                return typed_address(self.target)
+
+
+class RemovedSource(Contract):
+    """A source that is detached, and the rows that went with it by kind."""
+
+    source: str
+    state: Literal["removed"] = "removed"
+    removed: dict[str, int]
+
+
+class RemoveSource(Upkeep[RemovedSource]):
+    """A source to detach. Its pages stay, with the source around its section, unless they are to be forgotten."""
+
+    key: Annotated[Name, Field(description="As the list of sources shows it")]
+    forget: Annotated[bool, Field(description="Remove its pages, too, for good")] = False
+    by: Annotated[Name, Field(description="Who removes it, for the record")]
+
+    def removal(self, *, dry_run: bool = False) -> Forget:
+        """The removal of its pages."""
+        return Forget.of(target=source_name(self.key), by=self.by, dry_run=dry_run)
+
+    async def change(self, database: Database, settings: Settings) -> RemovedSource:
+        """Detach it. Raises InvalidInputError for one that is unknown, not attached, or declared in a file."""
+        name = source_name(self.key)
+        if self.forget:
+            removal = await self.removal().change(database, settings)
+            return RemovedSource(source=name, removed=removal.counts)
+        async with database.connection() as connection:
+            await detach_source(connection, name)
+        return RemovedSource(source=name, removed={})
+
+
+class Pruned(Contract):
+    """Rows by category that are gone, or would be."""
+
+    dry_run: bool
+    deleted: dict[str, int]
+
+
+class Prune(Upkeep[Pruned]):
+    """What the settings no longer keep, to be deleted."""
+
+    dry_run: Annotated[bool, Field(description="Count, delete nothing")] = False
+
+    async def change(self, database: Database, settings: Settings) -> Pruned:
+        """Delete it."""
+        deleted = await retention.prune(database, settings, dry_run=self.dry_run)
+        return Pruned(dry_run=self.dry_run, deleted=deleted)
+
+
+async def _closed(url: str, settings: Settings) -> list[str]:
+    """Why the host of an address cannot be reached now. Raises InvalidInputError for an address that the gate refuses,
+    FetchError(INVALID_URL)."""
+    if settings.webrag_warc is not None:
+        return []  # pages come from a file
+    try:
+        await NetworkGate(settings).admit(url)
+    except FetchError as error:
+        if error.reason is Reason.BLOCKED_ADDRESS:
+            raise InvalidInputError(error.message, code=error.code) from None
+        if error.reason is Reason.INVALID_URL:
+            raise
+        return [f"{source_key(url)}: {error.message}"]
+    return []
