@@ -23,7 +23,8 @@ from typing import Any, Self, TypedDict, TypeVar, Unpack
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.answering.events import AnswerEvent
 from webrag_core.answering.models import Answer
-from webrag_core.application.operations import Ask, GatherEvidence, search_as_of
+from webrag_core.application.inputs import Intent
+from webrag_core.application.operations import Ask, GatherEvidence, Search, search_as_of
 from webrag_core.application.reading import Citations, Compare, History
 from webrag_core.application.services import Services
 from webrag_core.application.upkeep import (
@@ -47,7 +48,7 @@ from webrag_core.history.models import PageAt, PageHistory, TimeAxis
 from webrag_core.indexing.pipeline import AddedDocument, Corpus
 from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.models import OrchestrationResult, QueryType
-from webrag_core.retrieval.request import Mode, ScopeFilter, SearchRequest
+from webrag_core.retrieval.request import Fusion, Mode, SearchRequest
 from webrag_core.retrieval.search import CorpusSearch
 from webrag_core.routing.plan import ExecutionPlan
 from webrag_core.routing.question import Form
@@ -82,6 +83,28 @@ class AnswerOptions(TypedDict, total=False):
     scope: RunScope | tuple[str, ...] | None
     excluded: tuple[str, ...]
     seconds: float | None
+
+
+class SearchOptions(TypedDict, total=False):
+    """Parameters of `Search` but its query."""
+
+    intent: Intent | None
+    pattern: str
+    formulations: Sequence[str]
+    sources: Sequence[str] | None
+    urls: Sequence[str] | None
+    since: str | None
+    until: str | None
+    years: Sequence[int]
+    languages: Sequence[str] | None
+    types: Sequence[str] | None
+    flags: Sequence[str] | None
+    fusion: Fusion
+    alpha: float | None
+    mode: Mode
+    top_k: int | None
+    at: str | None
+    time: TimeAxis
 
 
 class IngestOptions(TypedDict, total=False):
@@ -194,17 +217,13 @@ class WebRAG:
         start = (urls,) if isinstance(urls, str) else tuple(urls)
         return self._wait(GatherEvidence.of(urls=start, query=query, **options).run(self._now.services))
 
-    def search(
-        self, query: str | SearchRequest, *, sources: Sequence[str] | None = None, at: str | None = None
-    ) -> CorpusSearch:
-        """Search what is stored, or was at a time (`search`, `search_at`). A `SearchRequest` says all else."""
-        return self._wait(_search(self._now.services.corpus, query, sources, at))
+    def search(self, query: str | SearchRequest, **options: Unpack[SearchOptions]) -> CorpusSearch:
+        """Search what is stored, or was at a time (`Search`). A `SearchRequest` goes with `at` and `time` alone."""
+        return self._wait(_search(self._now.services, query, options))
 
-    async def asearch(
-        self, query: str | SearchRequest, *, sources: Sequence[str] | None = None, at: str | None = None
-    ) -> CorpusSearch:
+    async def asearch(self, query: str | SearchRequest, **options: Unpack[SearchOptions]) -> CorpusSearch:
         """As `search`, awaited from any event loop."""
-        return await asyncio.wrap_future(self._begin(_search(self._now.services.corpus, query, sources, at)))
+        return await asyncio.wrap_future(self._begin(_search(self._now.services, query, options)))
 
     def ingest(self, url: str, **options: Unpack[IngestOptions]) -> AddedDocument:
         """Fetch, store and index one page (`Ingest`). Raises FetchError."""
@@ -320,13 +339,9 @@ async def _serve(settings: Settings, acquirer: Acquirer | None, ready: Future[_O
         ready.set_exception(error)
 
 
-async def _search(
-    corpus: Corpus, query: str | SearchRequest, sources: Sequence[str] | None, at: str | None
-) -> CorpusSearch:
+async def _search(services: Services, query: str | SearchRequest, options: SearchOptions) -> CorpusSearch:
     if isinstance(query, str):
-        request = SearchRequest(query=query, filters=ScopeFilter(sources=sources))
-    elif sources is None:
-        request = query
-    else:
-        raise InvalidInputError("sources of a SearchRequest go into its filters")
-    return await search_as_of(corpus, request, at)
+        return await Search.of(query=query, **options).run(services)
+    if options.keys() - {"at", "time"}:
+        raise InvalidInputError("what a SearchRequest searches for stands in itself: only at and time go with it")
+    return await search_as_of(services.corpus, query, options.get("at"), time=options.get("time", "seen"))

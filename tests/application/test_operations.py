@@ -50,7 +50,7 @@ def test_an_operation_has_each_parameter_of_what_it_runs_with_its_default() -> N
             "constraints: too many; 20",
         ),
         (Search, {"query": "tea", "top_k": 51}, "top_k"),
-        (Search, {"query": "tea", "types": ["video"]}, "types"),
+        (Search, {"query": "tea", "types": ["video"]}, "no such document type: video; there are html"),
         (ListAnswers, {"limit": 201}, "limit"),
         (History, {"url": "x" * 8_193}, "url: too many characters; 8,192 at most"),
         (Compare, {"url": START, "before": "2" * 51}, "before: too many characters; 50 at most"),

@@ -106,9 +106,9 @@ def test_filters_narrow_and_an_empty_result_says_why(filled: Search) -> None:
         ("--type docx", "no such document type: docx; there are html, pdf, text, office"),
         ("--flag tables", "no such flag: tables; there are admonition, code, definition_list, image"),
         ("--source nowhere.example", "no such source: nowhere.example; there are none"),
-        ("--since yesterday", "--since: 'yesterday' is not a date; write 2024, 2024-05, 2024-05-17"),
-        ("--since 2024 --until 2023", "--until 2023 lies before --since 2024"),
-        ("--alpha 2 --pattern hybrid", "alpha must be between 0 and 1, got 2"),
+        ("--since yesterday", "since: 'yesterday' is not a date; write 2024, 2024-05, 2024-05-17"),
+        ("--since 2024 --until 2023", "until 2023 lies before since 2024"),
+        ("--alpha 2 --pattern hybrid", "alpha: 1 at most"),
     ],
 )
 def test_a_wrong_word_is_answered_with_the_right_ones(webrag_here: Webrag, arguments: str, message: str) -> None:

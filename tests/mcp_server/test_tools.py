@@ -38,7 +38,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("answer", {"constraints": "short"}, "constraints"),
     ("answer", {"constraints": ["x"] * 21}, "20 at most"),
     ("answer", {"known_context": "x" * 50_001}, "50,000 at most"),
-    ("search", {"top_k": 0}, "1 to 50"),
+    ("search", {"top_k": 0}, "top_k: 1 at least"),
     ("search", {"top_k": 10**30}, "top_k"),
     ("search", {"source_urls": ["nowhere.example"]}, "stored sites: none"),
     ("status", {"include_urls": "perhaps"}, "include_urls"),

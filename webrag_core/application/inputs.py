@@ -106,6 +106,10 @@ def _words(problem: ErrorDetails) -> str:
             return f"none given; {limits['min_length']:,} at least"
         case "greater_than_equal" if limits["ge"] == 0:
             return "cannot be negative"
+        case "greater_than_equal":
+            return f"{limits['ge']:,.10g} at least"
+        case "less_than_equal":
+            return f"{limits['le']:,.10g} at most"
         case _:
             return problem["msg"]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.answering import guard
@@ -44,8 +44,9 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import Progress
 from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.models import OrchestrationResult
-from webrag_core.orchestration.request import AnswerRequest, check_question
+from webrag_core.orchestration.request import AnswerRequest, check_question, reranker_instruction
 from webrag_core.retrieval.dates import moments
+from webrag_core.retrieval.filters import document_types
 from webrag_core.retrieval.request import (
     MAX_FORMULATIONS,
     DateRange,
@@ -183,11 +184,26 @@ class GatherEvidence(Operation):
         return await services.engine.run(self.as_request(services.settings), progress, conclude=conclude)
 
 
+def _named_pattern(name: object) -> object:
+    return Pattern.named(name) if isinstance(name, str) else name
+
+
+def _known_types(names: object) -> object:
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        return names
+    return tuple(document_types(names) or ())
+
+
 class Search(Operation):
     """A search of the stored pages. All filters must match; the values of one are alternatives."""
 
     query: Annotated[str, Field(max_length=LONGEST["query"])]
-    pattern: Annotated[Pattern, Field(description="How passages are found and ordered")] = Pattern.RERANKED
+    intent: Annotated[Intent | None, Field(description="Kind of question, for rerankers that follow instructions")] = (
+        None
+    )
+    pattern: Annotated[
+        Pattern, BeforeValidator(_named_pattern), Field(description="How passages are found and ordered")
+    ] = Pattern.RERANKED
     formulations: Annotated[tuple[str, ...], Field(max_length=MAX_FORMULATIONS)] = ()
     sources: tuple[Name, ...] | None = None
     urls: Annotated[
@@ -197,12 +213,14 @@ class Search(Operation):
     until: Date | None = None
     years: Annotated[tuple[int, ...], Field(max_length=MOST_PLACES)] = ()
     languages: Annotated[tuple[Name, ...] | None, Field(max_length=MOST_PLACES)] = None
-    types: tuple[DocumentType, ...] | None = None
+    types: Annotated[tuple[DocumentType, ...] | None, BeforeValidator(_known_types)] = None
     flags: tuple[Name, ...] | None = None
     fusion: Fusion = "weighted"
     alpha: Annotated[float | None, Field(ge=0, le=1)] = None
     mode: RetrievalMode = "chunk"
-    top_k: Annotated[int, Field(ge=1, le=MOST_RESULTS)] = 20
+    top_k: Annotated[int | None, Field(ge=1, le=MOST_RESULTS, description="Most results; unset = RERANKER_TOP_N")] = (
+        None
+    )
     at: At = None
     time: Time = "seen"
 
@@ -236,7 +254,8 @@ class Search(Operation):
 
     async def run(self, services: Services) -> CorpusSearch:
         """Search."""
-        return await search_as_of(services.corpus, self.as_request(), self.at, time=self.time)
+        instruction = reranker_instruction(self.intent, (), services.settings)
+        return await search_as_of(services.corpus, self.as_request(), self.at, time=self.time, instruction=instruction)
 
 
 class RecordFeedback(Operation):

@@ -13,6 +13,7 @@ from webrag_core.cli.files import HtmlFile, MarkdownFile, write_readable
 from webrag_core.cli.output import (
     NOT_ANSWERED,
     FailUnlessAnswered,
+    Intents,
     Json,
     Time,
     check_time,
@@ -160,14 +161,14 @@ def _end(
 async def _answer_at(at: str, time: TimeAxis, query: str, urls: list[str]) -> CorpusSearch:
     """Search what is stored of the past, which cannot be fetched."""
     from webrag_core.acquisition.urls import site_roots
-    from webrag_core.application.operations import search_as_of
+    from webrag_core.application.operations import Search
+    from webrag_core.application.services import Services
     from webrag_core.indexing.pipeline import Corpus
-    from webrag_core.retrieval.request import ScopeFilter, SearchRequest
 
-    sites = site_roots(map(with_scheme, urls))
-    request = SearchRequest(query=query, filters=ScopeFilter(url_prefixes=sites), mode="chunk")
+    wanted = Search.of(query=query, urls=site_roots(map(with_scheme, urls)), at=at, time=time)
+    wanted.check()
     async with Corpus.open(load_settings()) as corpus:
-        return await search_as_of(corpus, request, at, time=time)
+        return await wanted.run(Services.over(corpus))
 
 
 def _print_past(results: CorpusSearch, quotes: int, *, show_all: bool, proof: bool) -> None:

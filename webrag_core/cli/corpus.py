@@ -122,7 +122,7 @@ def refresh(
         list[str] | None, typer.Argument(help="A host means all of its sections; default: all sources.")
     ] = None,
     due: Annotated[bool, typer.Option("--due", help="Request only due pages and pages flagged as changed.")] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of pages to request per source.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Maximum number of pages to request per source.")] = None,
     accept: Annotated[
         bool, typer.Option("--accept", help="Take new texts that would be held back. Goes with SOURCES.")
     ] = False,

@@ -31,6 +31,7 @@ Time = Annotated[
     typer.Option(help="What --at means: when a text was seen, or when it holds by what it says of itself (valid)."),
 ]
 """Option that chooses one of two times, which are never mixed."""
+Intents = Literal["factual", "comparison", "how_to", "exploratory"]
 CERTAINTIES = {
     "certain": "certain",
     "between": "not certain",

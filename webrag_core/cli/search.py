@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from webrag_core.cli.log import leave_warnings_to_the_result
-from webrag_core.cli.output import Json, Time, check_time, print_json, print_line
+from webrag_core.cli.output import Intents, Json, Time, check_time, print_json, print_line
 from webrag_core.cli.quotes import Proof, print_citation, print_hidden
 from webrag_core.config import load_settings
 
@@ -32,6 +32,7 @@ def search(
         str,
         typer.Option(help="How passages are found, see above.", autocompletion=_patterns),
     ] = "reranked",
+    intent: Annotated[Intents | None, typer.Option(help="Kind of question, for rerankers that take one.")] = None,
     source: Annotated[list[str] | None, typer.Option(help="Only this source (host); repeatable.")] = None,
     url: Annotated[
         list[str] | None, typer.Option(help="Only this page and those below it (host/folder/); repeatable.")
@@ -64,7 +65,7 @@ def search(
     mode: Annotated[
         Literal["auto", "chunk", "full_context"], typer.Option(help="full_context = return all text if it fits.")
     ] = "chunk",
-    top_k: Annotated[int | None, typer.Option(help="Maximum results; unset = RERANKER_TOP_N.")] = None,
+    top_k: Annotated[int | None, typer.Option(help="Maximum results, 1 to 50; unset = RERANKER_TOP_N.")] = None,
     quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print; --json has all results.")] = 5,
     show_all: Annotated[bool, typer.Option("--all", help="Print all quotes, those of low relevance too.")] = False,
     proof: Proof = False,
@@ -85,43 +86,43 @@ def search(
     filter are alternatives. A page's date is its last modification, else its
     publication.
     """
-    from webrag_core.application.operations import search_as_of
+    from webrag_core.application.operations import Search
+    from webrag_core.application.services import Services
     from webrag_core.indexing.pipeline import Corpus
-    from webrag_core.retrieval.dates import moments
-    from webrag_core.retrieval.filters import document_types
-    from webrag_core.retrieval.request import DateRange, Pattern, ScopeFilter, SearchRequest
 
     check_time(time, at)
-    request = SearchRequest(
+    wanted = Search.of(
         query=query,
-        pattern=Pattern.named(pattern),
+        intent=intent,
+        pattern=pattern,
         formulations=formulation or (),
-        filters=ScopeFilter(
-            sources=source,
-            url_prefixes=url,
-            languages=language,
-            types=document_types(kind),
-            flags=flag,
-        ),
-        dated=None if since is None and until is None else DateRange(*moments(since, until, "--")),
-        requested_years=year or (),
+        sources=source,
+        urls=url,
+        since=since,
+        until=until,
+        years=year or (),
+        languages=language,
+        types=kind,
+        flags=flag,
         fusion=fusion,
         alpha=alpha,
         mode=mode,
         top_k=top_k,
+        at=at,
+        time=time,
     )
-
+    wanted.check()
     leave_warnings_to_the_result()
 
-    async def work() -> None:
+    async def work() -> CorpusSearch:
         async with Corpus.open(load_settings()) as corpus:
-            results = await search_as_of(corpus, request, at, time=time)
-        if as_json:
-            print_json(results)
-        else:
-            print_results(results, quotes, show_all=show_all, proof=proof)
+            return await wanted.run(Services.over(corpus))
 
-    asyncio.run(work())
+    results = asyncio.run(work())
+    if as_json:
+        print_json(results)
+    else:
+        print_results(results, quotes, show_all=show_all, proof=proof)
 
 
 def print_results(results: CorpusSearch, quotes: int, *, show_all: bool = False, proof: bool = False) -> None:

@@ -26,7 +26,7 @@ Name = Annotated[str, typer.Argument(help="Host or host/section; a host means al
 @source_app.command()
 def add(
     url: Annotated[str, typer.Argument(help="Start page. Its section: its folder, or the only name in its path.")],
-    pages: Annotated[int, typer.Option(min=0, help="Page limit.")] = 500,
+    pages: Annotated[int, typer.Option(help="Page limit.")] = 500,
     prefix: Annotated[str | None, typer.Option(help="Path prefix of the section instead, such as /docs/.")] = None,
     acquirer: Annotated[
         Acquirers | None,

@@ -15,7 +15,7 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent
 from webrag_core.acquisition.urls import canonicalise, source_key
 from webrag_core.answering.models import Answer
 from webrag_core.application.inputs import check_list
-from webrag_core.application.operations import RecordFeedback, search_as_of
+from webrag_core.application.operations import RecordFeedback, Search
 from webrag_core.application.reading import Compare
 from webrag_core.application.services import Core, Services, run_apart
 from webrag_core.application.upkeep import Ingest
@@ -47,9 +47,10 @@ from webrag_core.mcp_server.past import PastText, history_text, opened_answer_te
 from webrag_core.mcp_server.requests import (
     AnswerCall,
     HistoryCall,
-    SearchCall,
+    Output,
     StatusCall,
     expansion_rounds,
+    search_of,
 )
 from webrag_core.mcp_server.response import (
     Formatted,
@@ -67,7 +68,6 @@ from webrag_core.orchestration.models import OrchestrationResult, Round, progres
 from webrag_core.origin import asked_by
 from webrag_core.percentages import percent
 from webrag_core.retrieval.dates import moments
-from webrag_core.retrieval.request import ScopeFilter
 from webrag_core.showing.model import render_for_model
 from webrag_core.showing.untrusted import shown_title
 from webrag_core.trace import traced, traceparent
@@ -133,7 +133,9 @@ class Calls:
         """Answer a question, starting at the URLs and following links; with `at` gather evidence from what is stored
         of their sites: the past cannot be fetched."""
         if call.at is not None and call.style == "evidence":
-            return await self._safely(lambda *given: self._searched(call.past(self._settings), *given), context)
+            return await self._safely(
+                lambda *given: self._searched(call.past(self._settings), call.output, *given), context
+            )
         relay = ProgressRelay()
 
         async def work(services: Services, session: SessionMemory) -> Response:
@@ -152,9 +154,13 @@ class Calls:
         async with relay.to(context.report_progress):
             return await self._safely(work, context)
 
-    async def search(self, call: SearchCall, context: Context[Any, Any]) -> Response:
+    async def search(self, context: Context[Any, Any], output: Output, **given: Any) -> Response:
         """Search the stored pages."""
-        return await self._safely(lambda *given: self._searched(call, *given), context)
+
+        async def work(services: Services, session: SessionMemory) -> Response:
+            return await self._searched(search_of(self._settings, **given), output, services, session)
+
+        return await self._safely(work, context)
 
     async def status(self, call: StatusCall, context: Context[Any, Any]) -> Response:
         """List the stored pages."""
@@ -327,26 +333,19 @@ class Calls:
         changed = None if compared is None else await compared.read(database)
         return history_text(story, changed, budget)
 
-    async def _searched(self, call: SearchCall, services: Services, session: SessionMemory) -> Response:
-        call.check()
+    async def _searched(self, wanted: Search, output: Output, services: Services, session: SessionMemory) -> Response:
         async with services.searches:
-            return await self._limited(self._search(services, call, session))
+            return await self._limited(self._search(services, wanted, output, session))
 
-    async def _search(self, services: Services, call: SearchCall, session: SessionMemory) -> CallToolResult:
+    async def _search(
+        self, services: Services, wanted: Search, output: Output, session: SessionMemory
+    ) -> CallToolResult:
         settings = self._settings
-        if call.at is not None:
-            request = replace(
-                call.request(None, settings),
-                filters=ScopeFilter(url_prefixes=call.source_urls or None),
-                mode="chunk",
-            )
-        else:
-            ids = await self._documents_at(services, call.source_urls, session) if call.source_urls else None
-            request = call.request(ids, settings)
-        instruction = call.instruction(settings)
-        result = await search_as_of(services.corpus, request, call.at, time=call.time, instruction=instruction)
+        if wanted.at is None and wanted.urls:
+            await self._documents_at(services, wanted.urls, session)
+        result = await wanted.run(services)
         results = search_results(result)
-        if call.output == "data":
+        if output == "data":
             return self._as_data(search_data(result, results), results, session)
         weak = not results.hits or results.hits[0].ranked.reranked_score < _WEAK
         doubts = ["no stored page matches the question well."] if weak and results.hits else []

@@ -10,23 +10,17 @@ from typing import Any, Literal
 from webrag_core.acquisition.typed_address import typed_address
 from webrag_core.acquisition.urls import site_roots
 from webrag_core.application.inputs import (
-    MOST_PLACES,
-    MOST_RESULTS,
     Intent,
     RetrievalMode,
-    check_date,
     check_length,
-    check_list,
     shown,
 )
-from webrag_core.application.operations import Ask, GatherEvidence
+from webrag_core.application.operations import Ask, GatherEvidence, Search
 from webrag_core.application.reading import History
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.models import TimeAxis
 from webrag_core.orchestration.memory import RunScope
-from webrag_core.orchestration.request import reranker_instruction
-from webrag_core.retrieval.request import ScopeFilter, SearchRequest
 from webrag_core.routing.question import Question
 
 ResearchMode = Literal["fast", "auto", "deep"]
@@ -60,6 +54,15 @@ def check_names(names: Iterable[str], known: Sequence[str]) -> None:
             near = get_close_matches(name[:100], known, 1, 0.4)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise InvalidInputError(f"unknown argument {shown(name)!r}{hint} Valid: {', '.join(known)}")
+
+
+def search_of(settings: Settings, *, mode: RetrievalMode | None = None, **given: Any) -> Search:
+    """The search that a call of `search` means, checked. The past is searched passage by passage. Raises
+    InvalidInputError, FetchError(INVALID_URL)."""
+    live = mode or settings.mcp_default_retrieval_mode
+    wanted = Search.of(mode=live if given.get("at") is None else "chunk", **given)
+    wanted.check()
+    return wanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,11 +104,11 @@ class AnswerCall:
             policy=self.policy,
         )
 
-    def past(self, settings: Settings) -> SearchCall:
+    def past(self, settings: Settings) -> Search:
         """The search of all that the sites said at `at`. Raises InvalidInputError, FetchError(INVALID_URL)."""
         self.evidence(settings)  # the same bounds as without `at`
         sites = site_roots(typed_address(url) for url in self.urls)
-        return SearchCall(self.query, tuple(sites), self.intent, output=self.output, at=self.at, time=self.time)
+        return search_of(settings, query=self.query, urls=sites, intent=self.intent, at=self.at, time=self.time)
 
     def question(self, settings: Settings) -> Question:
         """Build the question of an answer in prose. Raises InvalidInputError for arguments that only shape evidence,
@@ -126,41 +129,6 @@ class AnswerCall:
             max_age=self.max_age,
         )
         return question.as_question()
-
-
-@dataclass(frozen=True, slots=True)
-class SearchCall:
-    """Arguments of `search`."""
-
-    query: str
-    source_urls: tuple[str, ...] = ()
-    intent: Intent | None = None
-    top_k: int = 20
-    retrieval_mode: RetrievalMode | None = None
-    output: Output = "text"
-    at: str | None = None
-    time: TimeAxis = "seen"
-
-    def check(self) -> None:
-        """Validate. Raises InvalidInputError."""
-        check_length("query", self.query)
-        check_list("url", self.source_urls, MOST_PLACES)
-        check_date(self.at, self.time)
-        if not 1 <= self.top_k <= MOST_RESULTS:
-            raise InvalidInputError(f"top_k is {self.top_k}; 1 to {MOST_RESULTS}")
-
-    def request(self, documents: list[int] | None, settings: Settings) -> SearchRequest:
-        """Build the search request for these documents (None = all)."""
-        return SearchRequest(
-            query=self.query,
-            filters=ScopeFilter(documents=documents),
-            mode=self.retrieval_mode or settings.mcp_default_retrieval_mode,
-            top_k=self.top_k,
-        )
-
-    def instruction(self, settings: Settings) -> str | None:
-        """Return the reranker instruction, if any."""
-        return reranker_instruction(self.intent, (), settings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ from webrag_core.mcp_server.requests import (
     HistoryCall,
     Output,
     ResearchMode,
-    SearchCall,
     StatusCall,
     Style,
 )
@@ -95,15 +94,24 @@ async def search(
     query: Annotated[str, Field(description="Search query")],
     source_urls: Annotated[list[str], Field(description="Only pages at or below these URLs or hosts")] = [],  # noqa: B006
     intent: Annotated[Intent | None, Field(description="Kind of question")] = None,
-    top_k: Annotated[int, Field(description="Maximum passages, 1 to 50")] = 20,
+    top_k: Annotated[int | None, Field(description="Maximum passages, 1 to 50")] = None,
     retrieval_mode: Annotated[RetrievalMode | None, Field(description="As for answer")] = None,
     at: At = None,
     time: Time = "seen",
     output: As = "text",
 ) -> Response:
-    """See `requests.SearchCall`."""
-    call = SearchCall(query, tuple(source_urls), intent, top_k, retrieval_mode, output, at, time)
-    return await _calls(ctx).search(call, ctx)
+    """See `operations.Search`."""
+    return await _calls(ctx).search(
+        ctx,
+        output,
+        query=query,
+        urls=source_urls or None,
+        intent=intent,
+        top_k=top_k,
+        mode=retrieval_mode,
+        at=at,
+        time=time,
+    )
 
 
 async def status(

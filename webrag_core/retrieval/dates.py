@@ -10,13 +10,13 @@ from webrag_core.errors import InvalidInputError
 _DAY = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?", re.ASCII)
 
 
-def moments(since: str | None, until: str | None, dashes: str = "") -> tuple[datetime | None, datetime | None]:
+def moments(since: str | None, until: str | None) -> tuple[datetime | None, datetime | None]:
     """Return the start (inclusive) and the end (exclusive) of the range. Raises InvalidInputError for an invalid date
-    or an empty range, with `dashes` before the names."""
-    start = None if since is None else moment(since, f"{dashes}since")
-    end = None if until is None else moment(until, f"{dashes}until", end=True)
+    or an empty range."""
+    start = None if since is None else moment(since, "since")
+    end = None if until is None else moment(until, "until", end=True)
     if start is not None and end is not None and end <= start:
-        raise InvalidInputError(f"{dashes}until {until} lies before {dashes}since {since}")
+        raise InvalidInputError(f"until {until} lies before since {since}")
     return start, end
 
 

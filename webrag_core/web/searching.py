@@ -20,7 +20,6 @@ from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.history.models import TimeAxis
 from webrag_core.page_text import visible
 from webrag_core.retrieval.citations import RELEVANCE_FLOOR, relevant
-from webrag_core.retrieval.filters import document_types
 from webrag_core.retrieval.models import CitationSpan
 from webrag_core.retrieval.search import CorpusSearch
 from webrag_core.web.phrases import FLAGS, TYPES
@@ -113,7 +112,7 @@ class SearchForm:
             since=self.since or None,
             until=self.until or None,
             languages=self.languages or None,
-            types=document_types(self.types) if self.types else None,
+            types=self.types or None,
             flags=self.flags or None,
             top_k=MOST_RESULTS,
             at=self.at or None,
