@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer
     from webrag_core.acquisition.plugins import Fetching
     from webrag_core.acquisition.sitemaps.models import SiteMap
+    from webrag_core.feedback.removed_text import RemovedText
+    from webrag_core.feedback.scrub import ClearedRecords
     from webrag_core.history.document_apis.models import DocumentApi, DocumentReply, DocumentVersion, TitledDocument
     from webrag_core.history.document_apis.opening import open_document_apis
     from webrag_core.history.document_apis.resolving import failure, reply_at
@@ -22,10 +24,12 @@ _MODULES = {
     "AcquiredPage": "acquisition.acquirer",
     "Acquirer": "acquisition.acquirer",
     "Breakers": "store.breakers",
+    "ClearedRecords": "feedback.scrub",
     "DocumentApi": "history.document_apis.models",
     "DocumentReply": "history.document_apis.models",
     "DocumentVersion": "history.document_apis.models",
     "Fetching": "acquisition.plugins",
+    "RemovedText": "feedback.removed_text",
     "RerankResult": "providers.rerankers.protocol",
     "Reranked": "providers.rerankers.protocol",
     "Reranker": "providers.rerankers.protocol",
@@ -40,10 +44,12 @@ __all__ = [
     "AcquiredPage",
     "Acquirer",
     "Breakers",
+    "ClearedRecords",
     "DocumentApi",
     "DocumentReply",
     "DocumentVersion",
     "Fetching",
+    "RemovedText",
     "RerankResult",
     "Reranked",
     "Reranker",

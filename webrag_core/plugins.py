@@ -127,6 +127,8 @@ FORMATS = PluginGroup("webrag.formats", "format", frozenset(_PAGES))
 DOCUMENTS = PluginGroup("webrag.documents", "source of documents", frozenset({"eli", "file", "http", "https", "urn"}))
 """Names stand before identifiers (`NAME:IDENTIFIER`): not those with which addresses and identifiers of laws begin."""
 RERANKERS = PluginGroup("webrag.rerankers", "reranker", frozenset({"local", "none"}))
+RECORDS = PluginGroup("webrag.records", "keeper of records")
+"""What keeps words of pages beside the corpus; `forget --scrub` has it delete its records of what was removed."""
 
 
 @lru_cache(maxsize=16)  # the metadata of all packages is read for it

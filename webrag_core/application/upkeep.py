@@ -25,6 +25,7 @@ from webrag_core.corpus.sources import (
 )
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.feedback.removal import remove
+from webrag_core.feedback.scrub import ScrubReport, scrub
 from webrag_core.indexing.pipeline import AddedDocument
 from webrag_core.providers.embedder import embedding_tokens
 from webrag_core.retrieval.models import Contract
@@ -227,18 +228,20 @@ class Forget(Upkeep[Removal]):
 
     async def change(self, database: Database, settings: Settings) -> Removal:
         """Remove it. Raises InvalidInputError where nothing is stored of it, and for a source that a file declares."""
-        target = await self._meant(database)
+        target = await _meant(database, self.target)
         return await remove(database, settings, target, removed_by=self.by, dry_run=self.dry_run)
 
-    async def _meant(self, database: Database) -> str:
-        """The target, or the page that it means where it has no scheme and is no source."""
-        if "://" in self.target or "/" not in self.target:
-            return self.target
-        async with database.connection() as connection:
-            try:
-                return (await find_source(connection, self.target)).key
-            except InvalidInputError:
-                return typed_address(self.target)
+
+class Scrub(Upkeep[ScrubReport]):
+    """What was removed, now or before, to be taken off the disk and out of the records of others."""
+
+    target: Annotated[Target | None, Field(description="What to remove first, as of `Forget`; unset = nothing")] = None
+    by: Annotated[Name, Field(description="Who removes it, for the record")]
+
+    async def change(self, database: Database, settings: Settings) -> ScrubReport:
+        """Remove and scrub. Raises as `Forget`, and StoreError (database_busy) while the corpus has other users."""
+        target = None if self.target is None else await _meant(database, self.target)
+        return await scrub(database, settings, target, removed_by=self.by)
 
 
 class RemovedSource(Contract):
@@ -287,6 +290,17 @@ class Prune(Upkeep[Pruned]):
         """Delete it."""
         deleted = await retention.prune(database, settings, dry_run=self.dry_run)
         return Pruned(dry_run=self.dry_run, deleted=deleted)
+
+
+async def _meant(database: Database, target: str) -> str:
+    """`target`, or the page that it means where it has no scheme and is no source."""
+    if "://" in target or "/" not in target:
+        return target
+    async with database.connection() as connection:
+        try:
+            return (await find_source(connection, target)).key
+        except InvalidInputError:
+            return typed_address(target)
 
 
 async def _closed(url: str, settings: Settings) -> list[str]:

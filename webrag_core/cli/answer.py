@@ -13,7 +13,6 @@ from webrag_core.cli.files import HtmlFile, MarkdownFile, write_readable
 from webrag_core.cli.output import (
     NOT_ANSWERED,
     FailUnlessAnswered,
-    Intents,
     Json,
     Time,
     check_time,

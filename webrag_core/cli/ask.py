@@ -13,6 +13,7 @@ from webrag_core.cli.files import HtmlFile, MarkdownFile, write_readable
 from webrag_core.cli.output import (
     NOT_ANSWERED,
     FailUnlessAnswered,
+    Intents,
     Json,
     Time,
     check_time,
@@ -23,7 +24,7 @@ from webrag_core.cli.output import (
 )
 from webrag_core.cli.progress import Show, show_progress
 from webrag_core.cli.quotes import Proof
-from webrag_core.cli.wanted_evidence import Constraints, Intent, Intents, MaxAge, seconds_of
+from webrag_core.cli.wanted_evidence import Constraints, Intent, MaxAge, seconds_of
 from webrag_core.config import load_settings
 from webrag_core.errors import GuardrailsViolationError, InvalidInputError, WebragError
 

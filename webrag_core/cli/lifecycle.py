@@ -15,6 +15,7 @@ from webrag_core.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from webrag_core.corpus.forget import Removal
+    from webrag_core.feedback.scrub import ScrubReport
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the counts, remove nothing.")]
 
@@ -26,25 +27,53 @@ def add_lifecycle_commands(app: typer.Typer) -> None:
 
 
 def forget(
-    target: Annotated[str, typer.Argument(help="URL of a page, key of a source, or number of an answer.")],
+    target: Annotated[
+        str | None, typer.Argument(help="URL of a page, key of a source, or number of an answer.", show_default=False)
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     dry_run: DryRun = False,
+    to_scrub: Annotated[
+        bool,
+        typer.Option(
+            "--scrub", help="Take it off the disk too, and out of Dagster's records; alone: what was removed before."
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Remove a page, a source or an answer, with all made of it.
 
     A removed page is not stored again until `webrag ingest URL` asks for it.
     """
-    from webrag_core.application.upkeep import Forget
+    from webrag_core.application.upkeep import Forget, Scrub
 
-    wanted = Forget.of(target=target, by=f"{getpass.getuser()}: webrag forget", dry_run=dry_run)
-    if not yes and not dry_run:
-        confirm_removal(lambda: changed(wanted.model_copy(update={"dry_run": True}).change), as_json=as_json)
-    removal = changed(wanted.change)
+    by = f"{getpass.getuser()}: webrag forget"
+    if target is None and (dry_run or not to_scrub):
+        raise InvalidInputError("name what to remove: the URL of a page, the key of a source, the number of an answer")
+    if target is not None and not yes and not dry_run:
+        counted = Forget.of(target=target, by=by, dry_run=True)
+        confirm_removal(lambda: changed(counted.change), as_json=as_json)
+    if to_scrub and not dry_run:
+        _show_scrub(changed(Scrub.of(target=target, by=by).change), as_json=as_json)
+        return
+    removal = changed(Forget.of(target=target, by=by, dry_run=dry_run).change)
     if as_json:
         print_json(removal)
     else:
         _show(removal)
+
+
+def _show_scrub(report: ScrubReport, *, as_json: bool) -> None:
+    """Print what was reached and what was not."""
+    if as_json:
+        print_json(report)
+        return
+    if report.removal is not None:
+        _show(report.removal)
+    records = "".join(f", {number} {name.replace('_', ' ')}" for name, number in report.records.items() if number)
+    written = f"{report.tables} tables and the log of the database written anew"
+    print_line(f"{written}; {report.terms} unused words{records} deleted")
+    for holder in report.not_reached:
+        print_line(f"Not reached: {holder}")
 
 
 def prune(dry_run: DryRun = False, as_json: Json = False) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from webrag_core.cli.output import Intents
 from webrag_core.errors import InvalidInputError
 
-Intents = Literal["factual", "comparison", "how_to", "exploratory"]
-"""As `orchestration.models.QueryType`, which is not imported for help alone."""
 Intent = Annotated[Intents | None, typer.Option("--intent", help="Kind of question, if known.")]
 Constraints = Annotated[
     list[str] | None, typer.Option("--constraint", help="A requirement the evidence must meet; repeatable.")

@@ -423,7 +423,7 @@ _INDEX = (
         ("id",),
         "webrag_core.indexing.lexical",
         words=("term",),
-        stays="single words, which lead to no page",
+        stays="single words, which lead to no page; `forget --scrub` drops those that no page has",
     ),
     Table("lexical_rules", ("rules",), "webrag_core.indexing.lexical", stays="languages whose rules wrote the index"),
     Table("counted_terms", ("one",), "webrag_core.indexing.lexical", stays="a number of parents"),

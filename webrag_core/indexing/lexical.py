@@ -92,6 +92,21 @@ class TermLookup:
         self._memory.remember(rows)
 
 
+async def unused_terms(connection: AsyncConnection) -> frozenset[str]:
+    """The terms that no page has: those of pages and texts that are gone."""
+    cursor = await connection.execute(
+        "SELECT term FROM lexical_terms WHERE id NOT IN"
+        " (SELECT DISTINCT code / %s FROM lexical_postings CROSS JOIN unnest(terms) AS e (code))",
+        (FREQUENCIES,),
+    )
+    return frozenset(str(row[0]) for row in await cursor.fetchall())
+
+
+async def drop_terms(connection: AsyncConnection, terms: Collection[str]) -> None:
+    """Delete terms from the vocabulary. Whoever else writes pages remembers their ids (`TermIds`): call it alone."""
+    await connection.execute("DELETE FROM lexical_terms WHERE term = ANY(%s)", (list(terms),))
+
+
 async def replace_postings(
     connection: AsyncConnection,
     document_id: int,

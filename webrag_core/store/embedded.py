@@ -98,6 +98,31 @@ def _leave(run_folder: Path, server: PostgresServer) -> None:
 
 
 @contextmanager
+def only_user(home: Path) -> Iterator[bool]:
+    """Whether this process alone uses the server of `home`, which it must use already; others wait outside the block.
+
+    Raises StoreError, OSError.
+    """
+    run_folder = open_run_folder(open_home(home, account := server_account()), account)
+    with _this_process, _locked(run_folder):
+        shared = _shares[run_folder]
+        try:
+            fcntl.flock(shared, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            alone = True
+        except BlockingIOError:
+            alone = False
+        fcntl.flock(shared, fcntl.LOCK_SH)  # where the first one failed, nothing is held any more
+        yield alone
+
+
+def empty_server_log(home: Path) -> None:
+    """Empty the log of the embedded server: what it says of a failed statement can hold values of rows."""
+    log = home / "postgres" / "log"
+    if log.exists():
+        os.truncate(log, 0)
+
+
+@contextmanager
 def _locked(run_folder: Path) -> Iterator[int]:
     """Hold the lock of whoever starts or stops the server; yields its descriptor. Raises StoreError after a while."""
     lock = _open(run_folder / "lock")

@@ -47,8 +47,8 @@ def remove(context: dg.OpExecutionContext, config: ForgetConfig, corpus: CorpusR
     description=(
         "Removes a page, a source or an answer with everything derived from it. A removed page is not stored again"
         " until `webrag ingest URL` asks for it. What Dagster itself has recorded of it (this run's configuration,"
-        " tables and answers of earlier runs) stays in Dagster's storage: delete those runs and materializations"
-        " there."
+        " tables and answers of earlier runs) stays in Dagster's storage until `webrag forget --scrub` is run, with"
+        " `webrag up` stopped."
     ),
 )
 def forget_job() -> None:
