@@ -400,7 +400,18 @@ class Settings(BaseSettings):
     mcp_host: str = Field(default="127.0.0.1", description="Where `webrag mcp --http` listens")
     mcp_port: int = Field(default=8765, ge=1, le=65535, description="Port of `webrag mcp --http`")
     mcp_auth_token: SecretStr | None = Field(
-        default=None, repr=False, description="Bearer token that HTTP clients must send; needed unless on loopback"
+        default=None,
+        repr=False,
+        description="Bearer token that HTTP clients must send; unset on loopback = that of WEBRAG_HOME/serve-token",
+    )
+    mcp_read_token: SecretStr | None = Field(
+        default=None,
+        repr=False,
+        description="Second token, with which people and programs read and search; it starts and stores nothing",
+    )
+    webrag_open_to_machine: bool = Field(
+        default=False,
+        description="Whether servers on loopback without a token are open: to every user of this machine",
     )
     mcp_allowed_hosts: str = Field(
         default="", description="Host headers that are answered, host or host:port,…; needed unless on loopback"
@@ -443,7 +454,10 @@ class Settings(BaseSettings):
         default="", description="Host headers that the UI answers besides loopback, host or host:port,…"
     )
     webrag_ui_token: SecretStr | None = Field(
-        default=None, repr=False, description="What browsers must show once as ?token=…, other clients as bearer token"
+        default=None,
+        repr=False,
+        description="What browsers must show once as ?token=…, other clients as bearer token; unset on loopback = that"
+        " of WEBRAG_HOME/ui-token",
     )
 
     # Alerts of the platform
@@ -561,6 +575,7 @@ class Settings(BaseSettings):
         "reranker_api_key",
         "reranker_model",
         "mcp_auth_token",
+        "mcp_read_token",
         "webrag_ui_token",
         "alert_webhook",
         "alert_email",
@@ -580,6 +595,7 @@ class Settings(BaseSettings):
         "orchestration_llm_api_key",
         "reranker_api_key",
         "mcp_auth_token",
+        "mcp_read_token",
         "webrag_ui_token",
     )
     @classmethod

@@ -12,9 +12,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from pydantic import SecretStr
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, QueryParams
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from webrag_core.access_token import PARAMETER
 from webrag_core.application.refusals import Refusal
 from webrag_core.errors import InvalidInputError
 
@@ -70,6 +71,16 @@ def check_token(token: SecretStr | None, setting: str) -> None:
     """Raise InvalidInputError naming `setting` for a token that is too short to be safe from guessing."""
     if token is not None and len(token.get_secret_value()) < _SHORTEST_TOKEN:
         raise InvalidInputError(f"{setting} is shorter than {_SHORTEST_TOKEN} characters")
+
+
+def shown_token(scope: Scope) -> bytes | None:
+    """The bearer token of a request, else the one in its address; None where there is none, or more than one."""
+    bearers = Headers(scope=scope).getlist("authorization")
+    if bearers:
+        kind, _, value = bearers[0].partition(" ")
+        return value.encode("latin-1") if len(bearers) == 1 and kind == "Bearer" else None
+    values = QueryParams(scope["query_string"]).getlist(PARAMETER)
+    return values[0].encode() if len(values) == 1 else None
 
 
 def is_loopback(host: str) -> bool:

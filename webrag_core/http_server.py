@@ -14,6 +14,7 @@ import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from webrag_core.access_token import SERVE_TOKEN, local_token
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.http_guard import Authority, RequireOwnHost, check_token, is_loopback, parsed_hosts
@@ -49,8 +50,19 @@ def own_hosts_only(app: ASGIApp, settings: Settings, *, links: bool = False, unl
     )
 
 
+def closed_to_others(settings: Settings) -> Settings:
+    """`settings` with a token: other users of this machine reach loopback, too. Unchanged where one is set, where the
+    operator opened the server to them, and beyond loopback (`check_bind`). Raises InvalidInputError."""
+    if settings.mcp_auth_token is not None or settings.webrag_open_to_machine or not is_loopback(settings.mcp_host):
+        return settings
+    return settings.model_copy(update={"mcp_auth_token": local_token(settings.webrag_home, SERVE_TOKEN)})
+
+
 def check_bind(settings: Settings) -> None:
-    """Raise InvalidInputError for an unprotected bind beyond loopback."""
+    """Raise InvalidInputError for an unprotected bind beyond loopback, and for tokens that are easily guessed."""
+    check_token(settings.mcp_read_token, "MCP_READ_TOKEN")
+    if settings.mcp_read_token is not None and settings.mcp_auth_token is None:
+        raise InvalidInputError("MCP_READ_TOKEN needs MCP_AUTH_TOKEN: without that everybody may do everything")
     if is_loopback(settings.mcp_host):
         return
     token = settings.mcp_auth_token
@@ -103,10 +115,13 @@ class _Server(uvicorn.Server):
             self._listening()
 
 
-def serve_app(app: ASGIApp, settings: Settings, listening: Callable[[], None]) -> None:
-    """Serve an application until a signal; call `listening` when it listens."""
+def serve_app(make: Callable[[Settings], ASGIApp], settings: Settings, listening: Callable[[Settings], None]) -> None:
+    """Serve the application that `make` makes of the settings, closed to other users of this machine, until a signal;
+    call `listening` with these settings when it listens. Raises InvalidInputError before."""
+    settings = closed_to_others(settings)
+    app = make(settings)
     exit_on_sigterm()  # uvicorn raises the signal again when it is done
-    asyncio.run(_Server(server_config(app, settings), listening).serve())
+    asyncio.run(_Server(server_config(app, settings), lambda: listening(settings)).serve())
 
 
 Peer = tuple[str, int]

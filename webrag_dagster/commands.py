@@ -80,7 +80,7 @@ def up(
     from webrag_core.store.embedded import embedded_url
     from webrag_core.store.server_resources import ServerResources
     from webrag_dagster.instance import HOST, hold, refuse_stray_env_file, require_free, storage_folder, use_instance
-    from webrag_dagster.processes.ui_guard import accepted_hosts
+    from webrag_dagster.processes.ui_guard import accepted_hosts, closed_to_others
     from webrag_dagster.processes.up import run
 
     refuse_stray_env_file()
@@ -91,8 +91,11 @@ def up(
         os.environ["WEBRAG_WARC"] = str(site.resolve())
     settings = load_settings()
     pages = f"the frozen site {settings.webrag_warc.name}" if settings.webrag_warc else "the live web"
-    token = "/?token=$WEBRAG_UI_TOKEN" if settings.webrag_ui_token else ""
-    typer.echo(f"http://{HOST}:{port}{token}  pages come from {pages}; Ctrl-C ends it", err=True)
+    shown = "" if settings.webrag_ui_token is None else "/?token=$WEBRAG_UI_TOKEN"
+    made = closed_to_others(settings, HOST).webrag_ui_token
+    if made is not None and not shown:
+        shown = f"/?token={made.get_secret_value()}"
+    typer.echo(f"http://{HOST}:{port}{shown}  pages come from {pages}; Ctrl-C ends it", err=True)
 
     def start_database() -> None:
         if settings.database_url is None:
@@ -118,7 +121,9 @@ def ui(
     from webrag_core.config import load_settings
     from webrag_dagster.instance import refuse_stray_env_file, use_instance
     from webrag_dagster.processes.ui import serve
+    from webrag_dagster.processes.ui_guard import closed_to_others
 
     refuse_stray_env_file()
     use_instance()
-    serve(load_settings(), workspace, host, port)
+    settings = closed_to_others(load_settings(), host)
+    serve(settings, workspace, host, port)

@@ -406,7 +406,11 @@ async def tokens(client: httpx2.AsyncClient) -> list[Attack]:
                 401,
                 303,
             )
-        for query in (f"?token={TOKEN}", f"?access_token={TOKEN}", f"?authorization=Bearer%20{TOKEN}"):
+        wrong = (f"?token={TOKEN}x", f"?token={TOKEN[:-1]}", f"?token=x&token={TOKEN}")
+        # the right one opens a session to people and the tools to models, and nothing else
+        is_door = path == "/mcp" or (method == "GET" and not path.startswith("/api"))
+        right = () if is_door else (f"?token={TOKEN}",)
+        for query in (*wrong, *right, f"?access_token={TOKEN}", f"?authorization=Bearer%20{TOKEN}"):
             address = path + (query if "?" not in path else query.replace("?", "&"))
             note(f"{method} {address}", await client.request(method, address, content=body), 401, 303)
         twice = [("authorization", f"Bearer {TOKEN}"), ("authorization", "Bearer x")]

@@ -29,7 +29,8 @@ from webrag_core.http_server import HEALTH
 from webrag_core.mcp_server.http import http_app
 from webrag_core.web import asking, running, signing_in
 from webrag_core.web.api.app import BASE, OPERATIONS, api_app
-from webrag_core.web.app import MCP, STATIC, web_app
+from webrag_core.web.app import STATIC, web_app
+from webrag_core.web.login import TOOLS
 from webrag_core.web.turns import TakeTurns
 
 TOKEN = "a-token-that-is-long-enough"
@@ -124,7 +125,7 @@ def check(reply: Draft202012Validator, response: httpx2.Response, status: int, c
 
 def test_every_route_refuses_in_one_shape(reply: Draft202012Validator) -> None:
     app = web_app(settings())
-    machines = [*endpoint_cases(), ("POST", MCP, {"json": {}})]
+    machines = [*endpoint_cases(), ("POST", TOOLS, {"json": {}})]
 
     async def work(client: httpx2.AsyncClient) -> None:
         for method, path, content in [*page_cases(), *machines, ("GET", f"{STATIC}/style.css", {})]:
@@ -135,9 +136,9 @@ def test_every_route_refuses_in_one_shape(reply: Draft202012Validator) -> None:
             check(reply, await client.request(method, path, headers=foreign), 403, "refused")
             longer = f"{path.rstrip('/')}/{'a' * 2_048}"
             check(reply, await client.request(method, longer, **content), 414, "path_too_long")
-            if path != MCP:
+            if path != TOOLS:
                 check(reply, await client.request("PROPFIND", path, **content), 405, "method_not_allowed")
-            if method == "POST" and path not in (MCP, "/logout", "/running/tea.example/stop"):  # they read no body
+            if method == "POST" and path not in (TOOLS, "/logout", "/running/tea.example/stop"):  # they read no body
                 kind = request.headers["content-type"]
                 large = b" " * 2_000_000
                 check(
@@ -172,7 +173,7 @@ def test_who_lacks_the_token_is_refused_in_one_shape(
     closed = settings(mcp_auth_token=TOKEN)
 
     async def work(client: httpx2.AsyncClient) -> None:
-        machines = [*endpoint_cases(), ("GET", f"{BASE}/openapi.json", {}), ("POST", MCP, {"json": {}})]
+        machines = [*endpoint_cases(), ("GET", f"{BASE}/openapi.json", {}), ("POST", TOOLS, {"json": {}})]
         posted = [case for case in page_cases() if case[0] == "POST" and case[1] != "/login"]
         for method, path, content in [*machines, *posted]:
             check(reply, await client.request(method, path, **content), 401, "unauthorized")
@@ -181,10 +182,10 @@ def test_who_lacks_the_token_is_refused_in_one_shape(
     on(web_app(closed), work)
 
     async def tools(client: httpx2.AsyncClient) -> None:
-        check(reply, await client.post(MCP, json={}), 401, "unauthorized")
+        check(reply, await client.post(TOOLS, json={}), 401, "unauthorized")
         client.headers["authorization"] = f"Bearer {TOKEN}"
-        check(reply, await client.post(MCP, json={}, headers={"host": "evil.example"}), 421, "refused")
-        check(reply, await client.post(MCP, json={}, headers={"origin": "https://evil.example"}), 403, "refused")
+        check(reply, await client.post(TOOLS, json={}, headers={"host": "evil.example"}), 421, "refused")
+        check(reply, await client.post(TOOLS, json={}, headers={"origin": "https://evil.example"}), 403, "refused")
         check(reply, await client.get("/nothing"), 404, "unknown_path")
         check(reply, await client.post(HEALTH), 405, "method_not_allowed")
         check(reply, await client.get(HEALTH), 503, "starting")

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from webrag_core.cli.output import complain
-from webrag_core.cli.serve import address
-from webrag_core.config import load_settings
+from webrag_core.cli.serve import address, query, who_may
+from webrag_core.config import Settings, load_settings
 from webrag_core.extras import MCP, require_extra
 
 
@@ -28,7 +28,11 @@ def mcp(
     if http:
         from webrag_core.mcp_server.http import serve as serve_http
 
-        serve_http(settings, lambda: complain(f"tools at {address(settings)}/mcp (Ctrl-C ends the server)"))
+        def listening(closed: Settings) -> None:
+            complain(f"tools at {address(closed)}/mcp{query(settings, closed)} (Ctrl-C ends the server)")
+            complain(who_may(settings, closed))
+
+        serve_http(settings, listening)
         return
     from webrag_core.mcp_server.stdio import serve
     from webrag_core.mcp_server.tools import make_server

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from webrag_core.access_token import PARAMETER, SERVE_TOKEN
 from webrag_core.cli.output import complain
 from webrag_core.config import Settings, load_settings
 from webrag_core.extras import SERVE, require_extra
@@ -24,8 +25,27 @@ def serve(
     require_extra(SERVE, "`webrag serve`")
     from webrag_core.web.serve import serve as serve_pages
 
-    settings = load_settings(**{k: v for k, v in (("mcp_host", host), ("mcp_port", port)) if v is not None})
-    serve_pages(settings, lambda: complain(f"ask at {address(settings)}/ (Ctrl-C ends the server)", style="bold"))
+    chosen = load_settings(**{k: v for k, v in (("mcp_host", host), ("mcp_port", port)) if v is not None})
+
+    def listening(settings: Settings) -> None:
+        complain(f"ask at {address(settings)}/{query(chosen, settings)} (Ctrl-C ends the server)", style="bold")
+        complain(who_may(chosen, settings))
+
+    serve_pages(chosen, listening)
+
+
+def query(chosen: Settings, settings: Settings) -> str:
+    """The end of the printed address: the token of the home; one that the operator chose is not printed."""
+    token = settings.mcp_auth_token
+    return "" if token is None or chosen.mcp_auth_token is not None else f"?{PARAMETER}={token.get_secret_value()}"
+
+
+def who_may(chosen: Settings, settings: Settings) -> str:
+    """Who may use the server, in a sentence."""
+    if settings.mcp_auth_token is None:
+        return "Every user of this machine may read, ask and judge: WEBRAG_OPEN_TO_MACHINE is set."
+    place = "MCP_AUTH_TOKEN" if chosen.mcp_auth_token is not None else str(settings.webrag_home / SERVE_TOKEN)
+    return f"Whoever has the token ({place}) sees all questions and answers, and may ask, stop and judge."
 
 
 def address(settings: Settings) -> str:

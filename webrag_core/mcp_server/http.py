@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.application.refusals import UNAUTHORIZED, Refusal
 from webrag_core.config import Settings
+from webrag_core.http_guard import shown_token
 from webrag_core.http_server import DEFAULT_LIMITS, HEALTH, Limits, check_bind, own_hosts_only, serve_app
 from webrag_core.mcp_server.server import WebragServer
 from webrag_core.mcp_server.sessions import LimitIdleSessions
@@ -21,11 +22,11 @@ from webrag_core.mcp_server.tools import make_server
 
 
 class RequireToken:
-    """Require the bearer token, compared in constant time; `/health` is open."""
+    """Require the token, sent as bearer or in the address, compared in constant time; `/health` is open."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
-        self._expected = f"Bearer {token}".encode()
+        self._expected = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle an ASGI event; lifespan events pass."""
@@ -35,8 +36,7 @@ class RequireToken:
         await UNAUTHORIZED.response()(scope, receive, send)
 
     def _is_known(self, scope: Scope) -> bool:
-        values = [value for name, value in scope["headers"] if name == b"authorization"]
-        return len(values) == 1 and hmac.compare_digest(values[0], self._expected)
+        return hmac.compare_digest(shown_token(scope) or b"", self._expected)
 
 
 def http_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits = DEFAULT_LIMITS) -> ASGIApp:
@@ -71,6 +71,9 @@ async def _refused(request: Request, error: Exception) -> Response:
     return Refusal.of(error).response()
 
 
-def serve(settings: Settings, listening: Callable[[], None], acquirer: Acquirer | None = None) -> None:
-    """Serve `/mcp` until a signal. Raises InvalidInputError before anything listens, see `http_app`."""
-    serve_app(http_app(settings, acquirer), settings, listening)
+def serve(settings: Settings, listening: Callable[[Settings], None], acquirer: Acquirer | None = None) -> None:
+    """Serve `/mcp` until a signal; call `listening` with the settings that hold, their token among them.
+
+    Raises InvalidInputError before anything listens, see `http_app`.
+    """
+    serve_app(lambda closed: http_app(closed, acquirer), settings, listening)

@@ -27,14 +27,13 @@ from webrag_core.page_text import one_line
 from webrag_core.web import answers, asking, graph, page_history, searching, signing_in, sources, stored_page
 from webrag_core.web.api.app import BASE, api_app
 from webrag_core.web.limits import LimitBody, LimitPath, SafeHeaders, hung_up
-from webrag_core.web.login import LOGIN, MACHINES, RequireLogin, Sessions
+from webrag_core.web.login import LOGIN, MACHINES, TOOLS, RequireLogin, Sessions
 from webrag_core.web.rendering import STATIC_FOLDER, page, refused
 from webrag_core.web.running import RunningAnswers
 from webrag_core.web.turns import TakeTurns
 
 logger = logging.getLogger(__name__)
 
-MCP = "/mcp"
 STATIC = "/static"
 _FOR_EVER = "public, max-age=31536000, immutable"
 
@@ -95,12 +94,16 @@ def web_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits
             Exception: _defect,
         },
     )
-    token = settings.mcp_auth_token
-    sessions = None if token is None else Sessions(token.get_secret_value())
+    token, reading = settings.mcp_auth_token, settings.mcp_read_token
+    sessions = (
+        None
+        if token is None
+        else Sessions(token.get_secret_value(), None if reading is None else reading.get_secret_value())
+    )
     pages.state.services, pages.state.running, pages.state.sessions = services, running, sessions
     site: ASGIApp = Starlette(
         routes=[
-            Route(MCP, tools, methods=None),
+            Route(TOOLS, tools, methods=None),
             Route(HEALTH, tools),
             Mount(BASE, api_app(settings, services, running)),
             Mount("/", pages),

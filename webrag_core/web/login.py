@@ -6,59 +6,78 @@ import hmac
 import secrets
 import time
 from collections.abc import Callable, Collection
-from urllib.parse import quote
+from typing import Literal
+from urllib.parse import quote, urlencode
 
+from starlette.datastructures import QueryParams
 from starlette.requests import HTTPConnection
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from webrag_core.application.refusals import UNAUTHORIZED
+from webrag_core.access_token import PARAMETER
+from webrag_core.application.refusals import UNAUTHORIZED, Refusal
+from webrag_core.http_guard import shown_token
 
 COOKIE = "webrag_session"
 LOGIN = "/login"
 SECONDS = 12 * 3600
 _MOST_SESSIONS = 1_000
-MACHINES = ("/api", "/mcp")
+TOOLS = "/mcp"
+MACHINES = ("/api", TOOLS)
 """Paths, and all below them, whose clients get 401 instead of the form. No link opens them."""
 _BELOW_MACHINES = tuple(f"{path}/" for path in MACHINES)
+_READING = ("/api/search", LOGIN, "/logout")
+"""Paths of which POST starts and stores nothing."""
+_READ_ONLY = Refusal(403, "read_only", "this token reads what is stored; it asks, fetches and judges nothing")
+
+Right = Literal["all", "read"]
 
 
 class Sessions:
-    """People who typed the token, by the random value of their cookie. Restarting the server ends all sessions."""
+    """People who showed a token, by the random value of their cookie. Restarting the server ends all sessions."""
 
-    def __init__(self, token: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._token = token.encode()
+    def __init__(self, token: str, read_token: str | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._tokens: dict[Right, bytes] = {"all": token.encode()}
+        if read_token is not None:
+            self._tokens["read"] = read_token.encode()
         self._clock = clock
-        self._ends: dict[str, float] = {}  # the oldest first
+        self._ends: dict[str, tuple[float, Right]] = {}  # the oldest first
 
     def open(self, token: str) -> str | None:
-        """Return the cookie's value for the right token, compared in constant time; None for any other."""
-        if not hmac.compare_digest(token.encode(), self._token):
+        """Return the cookie's value for a right token, compared in constant time; None for any other."""
+        right = self._right_of_token(token.encode())
+        if right is None:
             return None
         while len(self._ends) >= _MOST_SESSIONS:
             del self._ends[next(iter(self._ends))]
         value = secrets.token_urlsafe(32)
-        self._ends[value] = self._clock() + SECONDS
+        self._ends[value] = (self._clock() + SECONDS, right)
         return value
 
     def close(self, value: str) -> None:
         """End a session."""
         self._ends.pop(value, None)
 
-    def is_open(self, value: str) -> bool:
-        """True for a session that has not ended."""
-        return self._ends.get(value, 0.0) > self._clock()
+    def right_of(self, scope: Scope) -> Right | None:
+        """What a request may do: by its bearer token, or that in the address of `/mcp`, as some clients send nothing
+        else, or by the cookie of an open session; None = nothing."""
+        connection = HTTPConnection(scope)
+        token = shown_token(scope)
+        if connection.headers.getlist("authorization") or (token is not None and scope["path"] == TOOLS):
+            return self._right_of_token(token or b"")
+        ends, right = self._ends.get(connection.cookies.get(COOKIE, ""), (0.0, "read"))
+        return right if ends > self._clock() else None
 
-    def is_authorized(self, connection: HTTPConnection) -> bool:
-        """True for the bearer token, and for the cookie of an open session."""
-        bearers = connection.headers.getlist("authorization")
-        if bearers:
-            return len(bearers) == 1 and hmac.compare_digest(bearers[0].encode("latin-1"), b"Bearer " + self._token)
-        return self.is_open(connection.cookies.get(COOKIE, ""))
+    def _right_of_token(self, token: bytes) -> Right | None:
+        matching = [right for right, known in self._tokens.items() if hmac.compare_digest(token, known)]
+        return matching[0] if matching else None
 
 
 class RequireLogin:
-    """ASGI middleware: let those through whom `sessions` knows, send people to the form and programs away (401)."""
+    """ASGI middleware: let those through whom `sessions` knows, send people to the form and programs away (401).
+
+    A person's GET with the token in its address opens a session and leads to the same address without it.
+    """
 
     def __init__(self, app: ASGIApp, sessions: Sessions, open_paths: Collection[str], open_folder: str) -> None:
         self._app = app
@@ -68,17 +87,50 @@ class RequireLogin:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle an ASGI event; lifespan events pass."""
-        if scope["type"] != "http" or self._is_open(scope["path"]) or self._is_known(scope):
+        if scope["type"] != "http" or self._is_open(scope["path"]):
             await self._app(scope, receive, send)
             return
-        if scope["method"] == "GET" and not f"{scope['path']}/".startswith(_BELOW_MACHINES):
+        is_visit = scope["method"] == "GET" and not _is_machines(scope)
+        if is_visit and PARAMETER in (query := QueryParams(scope["query_string"])):
+            await self._admission(scope, query)(scope, receive, send)
+            return
+        right = self._sessions.right_of(scope)
+        if right == "all" or (right == "read" and _is_reading(scope)):
+            await self._app(scope, receive, send)
+        elif right == "read":
+            await _READ_ONLY.response()(scope, receive, send)
+        elif is_visit:
             target = scope["path"] + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
             await RedirectResponse(f"{LOGIN}?next={quote(target, safe='')}", 303)(scope, receive, send)
-            return
-        await UNAUTHORIZED.response()(scope, receive, send)
+        else:
+            await UNAUTHORIZED.response()(scope, receive, send)
 
     def _is_open(self, path: str) -> bool:
         return path in self._open_paths or path.startswith(self._open_folder)
 
-    def _is_known(self, scope: Scope) -> bool:
-        return self._sessions.is_authorized(HTTPConnection(scope))
+    def _admission(self, scope: Scope, query: QueryParams) -> RedirectResponse:
+        """Lead to the address without its token, with a session where the token is right."""
+        rest = urlencode([(name, value) for name, value in query.multi_items() if name != PARAMETER])
+        target = "/" + quote(scope["path"].lstrip("/\\")) + (f"?{rest}" if rest else "")
+        values = query.getlist(PARAMETER)
+        session = self._sessions.open(values[0]) if len(values) == 1 else None
+        response = RedirectResponse(target, 303)
+        if session is not None:
+            set_session(response, session, is_secure=scope["scheme"] == "https")
+        return response
+
+
+def set_session(response: RedirectResponse, value: str, *, is_secure: bool) -> None:
+    """Set the cookie of a session."""
+    response.set_cookie(COOKIE, value, max_age=SECONDS, httponly=True, samesite="strict", secure=is_secure)
+
+
+def _is_machines(scope: Scope) -> bool:
+    return f"{scope['path']}/".startswith(_BELOW_MACHINES)
+
+
+def _is_reading(scope: Scope) -> bool:
+    """Whether a request starts and stores nothing: no GET of a page or of `/api` does."""
+    if scope["path"] == TOOLS:
+        return False
+    return scope["method"] in ("GET", "HEAD") or scope["path"] in _READING

@@ -9,6 +9,9 @@ from webrag_core.http_server import serve_app
 from webrag_core.web.app import web_app
 
 
-def serve(settings: Settings, listening: Callable[[], None]) -> None:
-    """Serve until a signal; call `listening` when it listens. Raises InvalidInputError before that, see `web_app`."""
-    serve_app(web_app(settings), settings, listening)
+def serve(settings: Settings, listening: Callable[[Settings], None]) -> None:
+    """Serve until a signal; call `listening` with the settings that hold when it listens, their token among them.
+
+    Raises InvalidInputError before that, see `web_app`.
+    """
+    serve_app(web_app, settings, listening)

@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from webrag_core.application.refusals import UNAUTHORIZED
-from webrag_core.web.login import COOKIE, LOGIN, SECONDS
+from webrag_core.web.login import COOKIE, LOGIN, set_session
 from webrag_core.web.rendering import page
 
 _WRONG_SECONDS = 1.0
@@ -37,7 +37,7 @@ async def open_session(request: Request) -> Response:
     response = RedirectResponse(target, 303)
     # behind a proxy that adds TLS only the browser knows the scheme; RequireOwnHost has compared the rest of its Origin
     is_secure = "https" in (request.url.scheme, request.headers.get("origin", "").partition(":")[0])
-    response.set_cookie(COOKIE, value, max_age=SECONDS, httponly=True, samesite="strict", secure=is_secure)
+    set_session(response, value, is_secure=is_secure)
     return response
 
 

@@ -16,6 +16,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from webrag_core.access_token import UI_TOKEN, local_token
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.http_guard import Authority, RequireOwnHost, check_token, is_loopback, parsed_hosts
@@ -35,6 +36,14 @@ _HEADERS = {
 }
 
 logger = logging.getLogger(__name__)
+
+
+def closed_to_others(settings: Settings, bind: str) -> Settings:
+    """`settings` with a token for the UI on `bind`: other users of this machine reach loopback, too. Unchanged where
+    one is set, where the operator opened it to them, and beyond loopback. Raises InvalidInputError."""
+    if settings.webrag_ui_token is not None or settings.webrag_open_to_machine or not is_loopback(bind):
+        return settings
+    return settings.model_copy(update={"webrag_ui_token": local_token(settings.webrag_home, UI_TOKEN)})
 
 
 def accepted_hosts(settings: Settings, bind: str) -> frozenset[Authority]:
@@ -115,7 +124,10 @@ class RequireUiToken:
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008, "reason": "unauthorized"})
         else:
-            text = "unauthorized: open this address once with ?token= and the value of WEBRAG_UI_TOKEN"
+            text = (
+                "unauthorized: open the address that `webrag up` printed, or this one once with ?token= and the value"
+                " of WEBRAG_UI_TOKEN (unset: that of the file ui-token in WEBRAG_HOME)"
+            )
             await PlainTextResponse(text, 401, {"WWW-Authenticate": 'Bearer realm="webrag"'})(scope, receive, send)
 
     def _is_visit(self, connection: HTTPConnection) -> bool:
