@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from functools import lru_cache
@@ -14,7 +15,12 @@ _BLANK_LETTERS = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # no category tel
 
 def visible(text: str) -> str:
     """Remove invisible characters (controls, bidi and zero-width marks, tags, surrogates); all line ends become \\n."""
-    return _UNUSUAL.sub(lambda match: _shown(match[0]), _BREAK.sub("\n", text))
+    return _UNUSUAL.sub(lambda match: match[0] if is_seen(match[0]) else "", _BREAK.sub("\n", text))
+
+
+def escaped(text: str) -> str:
+    """A JSON text with its invisible characters as escapes: the same value, and nothing that a terminal obeys."""
+    return _UNUSUAL.sub(lambda match: match[0] if is_seen(match[0]) else json.dumps(match[0])[1:-1], text)
 
 
 def one_line(text: str) -> str:
@@ -23,11 +29,12 @@ def one_line(text: str) -> str:
 
 
 @lru_cache(maxsize=10_000)
-def _shown(character: str) -> str:
+def is_seen(character: str) -> bool:
+    """Whether a character that is no ASCII letter, mark or blank can be seen, or spells or draws what can."""
     if "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef":
         seen = character == "\ufe0f"  # the one that emoji need; the others can carry bytes
     elif character in _BLANK_LETTERS:
         seen = False
     else:
         seen = character in _JOINERS or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn")
-    return character if seen else ""
+    return seen

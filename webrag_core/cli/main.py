@@ -35,6 +35,7 @@ from webrag_core.config import load_settings
 from webrag_core.env_file import VARIABLE
 from webrag_core.errors import WebragError
 from webrag_core.origin import asked_by
+from webrag_core.showing.visible_output import filter_terminals
 from webrag_core.trace import traced
 
 app = typer.Typer(
@@ -152,7 +153,8 @@ def register_plugins() -> None:
 
 
 def main() -> None:
-    """Run the command line with its log."""
+    """Run the command line with its log; what is written to a terminal is filtered."""
+    filter_terminals()
     set_up_log()
     addresses.begin()
     register_plugins()

@@ -11,20 +11,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from pydantic import BaseModel
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from webrag_core.errors import InvalidInputError
+from webrag_core.page_text import escaped
 from webrag_core.showing import console
+from webrag_core.showing.visible_output import VisibleConsole
 
 if TYPE_CHECKING:  # commands that fail early or print help do not pay for the layers
     from webrag_core.corpus.works import WorkMember
     from webrag_core.history.models import OtherVersion
 
-out = Console(soft_wrap=True)
-err = Console(stderr=True, soft_wrap=True)
+out = VisibleConsole(soft_wrap=True)
+err = VisibleConsole(stderr=True, soft_wrap=True)
 
 Time = Annotated[
     Literal["seen", "valid"],
@@ -60,9 +61,10 @@ def tokens_charged(tokens: int) -> str:
 
 
 def print_json(value: BaseModel | dict[str, Any]) -> None:
-    """Exactly one JSON object on stdout."""
+    """Exactly one JSON object on stdout; on a terminal its invisible characters are escaped."""
     data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
-    sys.stdout.write(json.dumps(data, ensure_ascii=False, default=str) + "\n")
+    text = json.dumps(data, ensure_ascii=False, default=str)
+    sys.stdout.write((escaped(text) if sys.stdout.isatty() else text) + "\n")
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
@@ -80,7 +82,7 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Non
     for row in cells:
         table.add_row(*(escape(row[place]) for place in shown))
     # a pipe has no width: never fold cells there
-    (out if out.is_terminal else Console(width=_PIPE_WIDTH)).print(table)
+    (out if out.is_terminal else VisibleConsole(width=_PIPE_WIDTH)).print(table)
 
 
 def write_file(path: Path, text: str) -> None:
