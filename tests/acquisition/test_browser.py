@@ -42,6 +42,19 @@ document.getElementById('t').textContent = 'after, with: ' + gone;
 """
 TICKING = "let n = 0; setInterval(() => document.getElementById('t').textContent += ' ' + n++, 20)"
 GROWING = "let n = 0; setInterval(() => n++ < 4 && document.body.append('x'.repeat(2_000_000)), 100)"
+LYING = """
+const lie = () => ({length: 1e400, toString: () => { throw 1 }});
+for (const [kind, name] of [[Node, 'textContent'], [Element, 'outerHTML'], [Document, 'readyState'],
+                            [Document, 'documentElement'], [Document, 'doctype']])
+  Object.defineProperty(kind.prototype, name, {get: lie});
+for (const name of ['readyState', 'doctype', 'documentElement', 'textContent', 'outerHTML']) {
+  const image = document.createElement('img'); image.name = name; document.body.append(image);
+}
+XMLSerializer.prototype.serializeToString = lie;
+Object.getOwnPropertyDescriptor = Object.keys = JSON.stringify = Array.prototype.map = lie;
+Function.prototype.call = lie;
+document.getElementById('t').innerHTML = 'what the page holds';
+"""
 ENDLESS = ["/ticking", "/blocked"]
 ATTEMPTS = """
 const tries = TRIES, told = [];
@@ -106,6 +119,7 @@ def site() -> Site:
                 "/blocked": html("while (true) { }"),
                 "/growing": html(GROWING),
                 "/attempts": html(ATTEMPTS.replace("TRIES", str(tries))),
+                "/lying": html(LYING),
                 "/plain": reply(b"Plain words to read.", "content-type: text/plain"),
             }
             files = {"/app.js": reply(APP, SCRIPT), "/api.json": reply(API, JSON), "/file": reply(b"file")}
@@ -191,6 +205,12 @@ def test_a_page_that_never_settles_returns_what_it_has(site: Site) -> None:
 def test_scripts_that_leave_no_moment_or_fill_the_page(site: Site) -> None:
     assert site.reason("/blocked") is Reason.TIMEOUT
     assert site.reason("/growing") is Reason.TOO_LARGE
+
+
+def test_scripts_cannot_lie_about_what_the_page_holds(site: Site) -> None:
+    text = site.page("/lying").body.decode()
+    assert text.startswith("<!DOCTYPE html>")
+    assert '<p id="t">what the page holds</p>' in text
 
 
 def test_files_that_are_no_markup_are_not_rendered(site: Site) -> None:

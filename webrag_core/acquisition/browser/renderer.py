@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 import tempfile
 import time
@@ -11,24 +12,23 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.async_api import Browser, Page, Playwright, WebSocketRoute, async_playwright
+from playwright.async_api import Browser, Playwright, WebSocketRoute, async_playwright
 from playwright.async_api import Error as BrowserError
 
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.browser import chromium
+from webrag_core.acquisition.browser.isolated_world import IsolatedWorld
 from webrag_core.acquisition.browser.requests import Fetch, PageRequests
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, Reason
-from webrag_core.foreign_values import whole_number
 
 START_SECONDS = 30.0
 _LOOK_SECONDS = 0.25
 _QUIET_LOOKS = 3  # in a row without a request under way or a change of the text
-_NAVIGATED = "because of a navigation"  # as the browser words it
+_NAVIGATED = re.compile("navigat|context|frame with the given id", re.IGNORECASE)  # as the browser words it
 _READ_SECONDS = 5.0
 _WITHOUT = "for (const name of ['RTCPeerConnection','webkitRTCPeerConnection','WebTransport','SharedWorker'])"
 _SCRIPT = _WITHOUT + " { try { delete window[name]; } catch { } }"
-_SIZE = "() => document.readyState === 'loading' ? -1 : document.documentElement.textContent.length"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +109,19 @@ class Renderer:
         await context.route("**/*", requests.answer)
         await context.route_web_socket("**/*", close_socket)
         tab = await context.new_page()
+        world = await IsolatedWorld.of(tab, self._max_bytes)
         tab.on("dialog", lambda dialog: asyncio.ensure_future(_quietly(dialog.dismiss())))
         context.on("page", lambda other: asyncio.ensure_future(_quietly(other.close())))
         opening = asyncio.ensure_future(_quietly(tab.goto(page.final_url, wait_until="commit", timeout=0)))
         try:
-            html, warnings = await self._settled(tab, requests, token)
+            html, warnings = await self._settled(world, requests, token)
         finally:
             opening.cancel()
         if len(html.encode("utf-8", "replace")) > self._max_bytes:
             raise FetchError(Reason.TOO_LARGE, f"the page has more than {self._max_bytes} bytes")
         return Rendered(html, requests.bytes, (*warnings, *requests.refusals()))
 
-    async def _settled(self, tab: Page, requests: PageRequests, token: str) -> tuple[str, list[str]]:
+    async def _settled(self, world: IsolatedWorld, requests: PageRequests, token: str) -> tuple[str, list[str]]:
         """(the document, warnings) when nothing moves any more, or at the time limit."""
         ends = time.monotonic() + self._seconds
         html, size, quiet = "", -1, 0
@@ -134,13 +135,11 @@ class Renderer:
                 raise FetchError(Reason.TOO_LARGE, "the page needs too much memory in the browser")
             try:
                 async with asyncio.timeout(_READ_SECONDS):
-                    now = _size(await tab.evaluate(_SIZE)) if requests.opened else -1
-                    if now > self._max_bytes:
-                        raise FetchError(Reason.TOO_LARGE, f"the page has more than {self._max_bytes} bytes")
+                    now = await world.size() if requests.opened else -1
                     if now != size or (requests.opened and not html):
-                        html = await tab.content()
+                        html = await world.markup() or html
             except BrowserError as error:
-                if _NAVIGATED not in error.message:
+                if not _NAVIGATED.search(error.message):
                     raise
                 now = -1  # it went elsewhere while it was read
             except TimeoutError:
@@ -150,17 +149,6 @@ class Renderer:
             quiet = quiet + 1 if now >= 0 and now == size and requests.under_way == 0 else 0
             size = now
         return html, []
-
-
-def _size(value: object) -> int:
-    """The number of characters that the page's own world states, which its scripts can make anything.
-
-    Raises FetchError(BAD_RESPONSE) for what is no number of characters.
-    """
-    size = whole_number(value, -1, 2**53)
-    if size is None or isinstance(value, str):
-        raise FetchError(Reason.BAD_RESPONSE, "the page's scripts give its length as something that is none")
-    return size
 
 
 async def _quietly(work: Awaitable[object]) -> None:
