@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import date
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.acquisition.git_repositories import WrittenRepository
+from webrag_core.acquisition import git_commands
+from webrag_core.acquisition.git_commands import MAX_FIELD_BYTES, _fields
 from webrag_core.acquisition.git_dates import CommitDay, commit_days, segments
 from webrag_core.acquisition.git_folder import GitFolder
 from webrag_core.errors import InvalidInputError
@@ -40,7 +43,7 @@ def test_every_path_has_its_states(repository: WrittenRepository) -> None:
     two = next(file for file in history.files if file.name == "two")
     assert two.states[-1].blob is None
     blobs = [state.blob for state in two.states if state.blob]
-    assert list(history.repository.read([*blobs, "0" * 40])) == [b"Second words", b"Second words changed", None]
+    assert (history.repository.read([*blobs, "0" * 40])) == [b"Second words", b"Second words changed", None]
     history.close()
     inner = GitFolder(repository.folder / "book", BASE)
     assert [file.url for file in inner.files] == [f"{BASE}one.md"]
@@ -91,7 +94,7 @@ def test_a_repository_runs_no_program(tmp_path: Path, repository: WrittenReposit
     blob = history.files[0].states[0].blob
     assert blob is not None
     (repository.folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    assert list(history.repository.read([blob])) == [None]
+    assert (history.repository.read([blob])) == [None]
     history.close()
     assert not witness.exists(), witness.read_text()
 
@@ -171,3 +174,51 @@ def test_a_commit_with_an_odd_date_costs_its_date_alone(tmp_path: Path, date: st
         assert len(folder.files[0].states) == 2
     finally:
         folder.close()
+
+
+def test_what_is_odd_in_a_history_is_left_out_and_counted(tmp_path: Path, repository: WrittenRepository) -> None:
+    repository.commit("2001-01-01T08:00:00+0000", "a" * 90_000, one="First words of it")
+    (repository.folder / "link.md").symlink_to("/etc/passwd")
+    repository.write("was-a-link.md", "Words of a file")
+    (repository.folder / "page.md").write_bytes(b"\0binary \xff\xfe words\0" * 100)
+    repository.commit_all("2002-01-01T08:00:00+0000", "special")
+    (repository.folder / "was-a-link.md").unlink()
+    (repository.folder / "was-a-link.md").symlink_to("/etc/shadow")
+    tip = repository.commit_all("2003-01-01T08:00:00+0000", "special again")
+    repository.git("update-index", "--add", "--cacheinfo", f"160000,{tip},inner.md")
+    repository.git("commit", "--quiet", "--message", "module")
+    history = GitFolder(repository.folder, BASE)
+    assert [len(commit.message) for commit in history.commits] == [20_000, 8, 14, 7]
+    assert history.skipped == {
+        "inner.md": "another repository (a submodule)",
+        "link.md": "a symbolic link",
+        "was-a-link.md": "a symbolic link",
+    }
+    assert dict(history.refused) == {
+        "a symbolic link": 2,
+        "another repository (a submodule)": 1,
+        "ends of long messages": 1,
+    }
+    states = {file.name: [state.blob is not None for state in file.states] for file in history.files}
+    assert states == {"one": [True], "page": [True], "was-a-link": [True, False]}
+    history.close()
+
+
+def test_a_field_is_cut_wherever_its_pieces_end() -> None:
+    fields = [b"", b"one", b"x" * (MAX_FIELD_BYTES + 1), b"y" * MAX_FIELD_BYTES, b"last"]
+    text = b"\0".join(fields)
+    for size in (1_000, 65_536, len(text)):
+        pieces = (text[at : at + size] for at in range(0, len(text), size))
+        assert list(_fields(pieces)) == [(one[:MAX_FIELD_BYTES], len(one) > MAX_FIELD_BYTES) for one in fields]
+
+
+def test_a_configuration_that_never_ends_is_given_up(
+    tmp_path: Path, repository: WrittenRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.commit("2001-01-01T08:00:00+0100", "one", one="First words")
+    os.mkfifo(tmp_path / "pipe")
+    with (repository.folder / ".git" / "config").open("a") as config:
+        config.write(f"[include]\n\tpath = {tmp_path / 'pipe'}\n")
+    monkeypatch.setattr(git_commands, "_SECONDS", 1)
+    with pytest.raises(InvalidInputError, match="took more than"):
+        GitFolder(repository.folder, BASE)

@@ -8,6 +8,7 @@ that are commands); of these none applies to the three commands used here, and t
 from __future__ import annotations
 
 import os
+import selectors
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,11 @@ from typing import IO
 from webrag_core.errors import InvalidInputError
 
 MAX_BLOB_BYTES = 5_000_000
-_SECONDS = 600
+MAX_FIELD_BYTES = 100_000
+"""Of a field of the log, such as a message; what is longer is cut."""
+_SECONDS = 60  # for a short answer
+_SILENT_SECONDS = 300  # without a byte: a long history is sorted before its first commit comes
+_PIECE = 1 << 16
 _OPTIONS = (
     "safe.directory=*",  # who owns it does not matter where its configuration does not
     "core.fsmonitor=false",
@@ -80,11 +85,32 @@ class Repository:
             raise InvalidInputError(f"git cannot read it: {message[:300]}")
         return done.stdout
 
+    def fields(self, *arguments: str) -> Iterator[tuple[bytes, bool]]:
+        """Output of a git command that ends each field with a zero byte, field by field, with whether it was cut.
+
+        Never more than one field and a piece is in memory. Raises InvalidInputError with what git says, and where
+        nothing comes for too long. Blocking.
+        """
+        command = [*self._command, *arguments]
+        with subprocess.Popen(
+            command, env=self._environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            heard = _Heard(process.stderr)
+            try:
+                yield from _fields(_pieces(process, process.stdout))
+                if process.wait():
+                    raise InvalidInputError(f"git cannot read it: {heard.text()}")
+            finally:
+                process.kill()
+                heard.join()
+
     def commit(self, revision: str) -> str:
         """Id of the commit that a revision names. Raises InvalidInputError."""
         return self.run("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
 
-    def read(self, blobs: Sequence[str]) -> Iterator[bytes | None]:
+    def read(self, blobs: Sequence[str]) -> list[bytes | None]:
         """Contents of these blobs, in order; None for one that is missing or larger than MAX_BLOB_BYTES. Blocking.
 
         Raises InvalidInputError when git breaks off.
@@ -98,15 +124,23 @@ class Repository:
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
                 )
-            assert self._reader.stdin is not None
-            assert self._reader.stdout is not None
-            for blob in blobs:
-                try:
-                    self._reader.stdin.write(f"{blob}\n".encode())
-                    self._reader.stdin.flush()
-                except OSError:
-                    raise InvalidInputError("git broke off while it read the repository") from None
-                yield _content(self._reader.stdout)
+            return [self._read_one(blob) for blob in blobs]
+
+    def _read_one(self, blob: str) -> bytes | None:
+        reader = self._reader
+        assert reader is not None
+        assert reader.stdin is not None
+        assert reader.stdout is not None
+        watch = threading.Timer(_SECONDS, reader.kill)  # of a repository whose files are pipes nothing ever comes
+        watch.start()
+        try:
+            reader.stdin.write(f"{blob}\n".encode())
+            reader.stdin.flush()
+            return _content(reader.stdout)
+        except OSError:
+            raise InvalidInputError("git broke off while it read the repository") from None
+        finally:
+            watch.cancel()
 
     def close(self) -> None:
         """End the reading process."""
@@ -118,6 +152,55 @@ class Repository:
             self._reader.kill()
             self._reader.wait()
             self._reader = None
+
+
+class _Heard(threading.Thread):
+    """What a program complains of, read to its end so that it never waits; the beginning is kept."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        super().__init__(daemon=True)
+        self._stream = stream
+        self._kept = b""
+        self.start()
+
+    def run(self) -> None:
+        """Read until the program ends."""
+        while piece := self._stream.read(_PIECE):
+            self._kept = (self._kept + piece)[:_PIECE]
+
+    def text(self) -> str:
+        """The first words, when the program has ended."""
+        self.join()
+        return " ".join(self._kept.decode(errors="replace").split())[:300]
+
+
+def _pieces(process: subprocess.Popen[bytes], stream: IO[bytes]) -> Iterator[bytes]:
+    """The output, piece by piece. Raises InvalidInputError where none comes for too long."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(stream, selectors.EVENT_READ)
+        while True:
+            if not selector.select(_SILENT_SECONDS):
+                process.kill()
+                raise InvalidInputError(f"git has said nothing for {_SILENT_SECONDS} s")
+            piece = os.read(stream.fileno(), _PIECE)
+            if not piece:
+                return
+            yield piece
+
+
+def _fields(pieces: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """Fields that end with a zero byte, each cut to MAX_FIELD_BYTES, and whether it was."""
+    kept, length = bytearray(), 0
+    for piece in pieces:
+        *ended, rest = piece.split(b"\0")
+        for part in ended:
+            length += len(part)
+            yield bytes(kept + part)[:MAX_FIELD_BYTES], length > MAX_FIELD_BYTES
+            kept, length = bytearray(), 0
+        length += len(rest)
+        kept += rest[: MAX_FIELD_BYTES - len(kept)]
+    if length:
+        yield bytes(kept), length > MAX_FIELD_BYTES
 
 
 def _content(stream: IO[bytes]) -> bytes | None:

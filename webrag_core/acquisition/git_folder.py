@@ -5,8 +5,8 @@ The history is that of the branch itself (first parents): a merge is one change,
 
 from __future__ import annotations
 
-import logging
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
@@ -19,8 +19,6 @@ from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.foreign_values import whole_number
 
-logger = logging.getLogger(__name__)
-
 _TYPES = dict.fromkeys((".htm", ".html", ".xhtml"), "text/html") | dict.fromkeys((".md", ".markdown"), "text/markdown")
 _TYPES |= dict.fromkeys((".adoc", ".org", ".rst", ".text", ".txt"), "text/plain")
 _TYPES |= SUFFIXES
@@ -31,6 +29,8 @@ _LAST_SECOND = 4_102_444_800  # of 2099: later ones are mistakes
 _FARTHEST_ZONE = 14 * 60  # minutes
 _ID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _FILE_MODES = (b"100644", b"100755")
+_SPECIAL = {b"120000": "a symbolic link", b"160000": "another repository (a submodule)"}
+_MOST_CHANGES = 3_000_000  # of all files together: some hundred bytes each in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,8 @@ class GitFolder:
         self.commits: list[Commit] = []
         self.skipped: dict[str, str] = {}
         """Paths without a document, with the reason."""
+        self.refused: Counter[str] = Counter()
+        """How many parts of the history were not taken as they are, by what they are."""
         states: dict[bytes, list[FileState]] = {}
         for path, state in self._changes():
             known = states.setdefault(path, [])
@@ -91,23 +93,49 @@ class GitFolder:
         self.repository.close()
 
     def _changes(self) -> Iterator[tuple[bytes, FileState]]:
-        log = self.repository.run(
+        log = self.repository.fields(
             *("log", "--reverse", "--first-parent", "-m", "--raw", "-z", "--no-renames", "--no-abbrev"),
             *("--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-notes", "--no-color", "--encoding=UTF-8"),
             "--date=raw",
             *(f"--format={_FIELDS}", self.tip, "--", *([self._prefix] if self._prefix else [])),
         )
-        tokens = iter(log.split(b"\0"))
-        for token in tokens:
+        changes = 0
+        for token, _ in log:
             if token.lstrip(b"\n").startswith(b":"):
                 modes = token.split()
-                path = next(tokens)
+                path, is_cut = next(log, (b"", True))
+                if is_cut or len(modes) < 4 or not self.commits:
+                    self.refused["changes of files that cannot be read"] += 1
+                    continue
+                changes += 1
+                if changes > _MOST_CHANGES:
+                    raise InvalidInputError(
+                        f"the history has more than {_MOST_CHANGES:,} changes of files: name a folder of it, as in"
+                        " HEAD:docs, or an earlier commit"
+                    )
+                if modes[1] in _SPECIAL:
+                    self.refused[_SPECIAL[modes[1]]] += 1
+                    self.skipped[path.decode(errors="replace")] = _SPECIAL[modes[1]]
                 if modes[0].lstrip(b":") in _FILE_MODES or modes[1] in _FILE_MODES:
                     blob = modes[3].decode() if modes[1] in _FILE_MODES else None
                     yield path, FileState(len(self.commits) - 1, blob)
             elif _ID.fullmatch(token):
-                before = self.commits[-1] if self.commits else None
-                self.commits.append(_commit(token.decode(), next(tokens), next(tokens), next(tokens), before))
+                parts = [next(log, (b"", True)) for _ in range(3)]
+                self._add_commit(token.decode(), *(part for part, _ in parts), is_cut=parts[2][1])
+
+    def _add_commit(self, identity: str, authored: bytes, committed: bytes, message: bytes, *, is_cut: bool) -> None:
+        """Add a commit; where a date of it is none, that of the commit before stands for it, which no later text
+        precedes."""
+        known = _date(committed) or _date(authored)
+        if known is None:
+            known = self.commits[-1].committed if self.commits else datetime.fromtimestamp(0, UTC)
+            self.refused["dates of commits: that of the commit before is taken"] += 1
+        text = message[: 4 * _LONGEST_MESSAGE].decode(errors="replace")
+        if is_cut or len(text) > _LONGEST_MESSAGE:
+            self.refused["ends of long messages"] += 1
+        self.commits.append(
+            Commit(identity, _date(authored) or known, _date(committed) or known, text[:_LONGEST_MESSAGE])
+        )
 
     def _file(self, path: bytes, states: Sequence[FileState]) -> FileHistory | None:
         inner = path.removeprefix(self._prefix.encode(errors="surrogateescape"))
@@ -136,16 +164,6 @@ def _base(url: str) -> str:
     if {"?", "#"} & set(base):
         raise InvalidInputError(f"{url} has a query: files cannot have addresses below it")
     return base if base.endswith("/") else base + "/"
-
-
-def _commit(identity: str, authored: bytes, committed: bytes, message: bytes, before: Commit | None) -> Commit:
-    """A commit; where a date of it is none, that of the commit before stands for it, which no later text precedes."""
-    known = _date(committed) or _date(authored)
-    if known is None:
-        known = datetime.fromtimestamp(0, UTC) if before is None else before.committed
-        logger.warning("commit %s has no readable date: that of the commit before is taken", identity[:12])
-    text = message[: 4 * _LONGEST_MESSAGE].decode(errors="replace")[:_LONGEST_MESSAGE]
-    return Commit(identity, _date(authored) or known, _date(committed) or known, text)
 
 
 def _date(raw: bytes) -> datetime | None:

@@ -53,12 +53,14 @@ async def ingest_git(folder: Path, base_url: str, dates: HistoryDates, revision:
     if as_json:
         report = {"requested": len(files), **counts, "versions": versions, "ended": ended, "failed": failed}
         commits = {"commits": len(history.commits), "undated_commits": histories.undated()}
-        print_json({**report, **commits, "skipped": history.skipped})
+        print_json({**report, **commits, "skipped": history.skipped, "refused": dict(history.refused)})
     else:
         print_line(
             f"{len(files)} files, {versions} versions of {len(history.commits)} commits: {counts['fetched']} read,"
             f" {counts['unchanged']} unchanged, {ended} ended, {len(failed)} failed, {len(history.skipped)} skipped"
         )
+        for what, number in sorted(history.refused.items()):
+            print_line(f"not taken: {what} ({number})")
         if histories.undated():
             print_line(f"commits without a credible date, of which only bounds are known: {histories.undated()}")
     return 1 if failed else 0

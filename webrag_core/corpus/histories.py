@@ -33,6 +33,7 @@ HistoryDates = Literal["in-force", "seen"]
 ACQUIRER = "git"
 _BASES: tuple[ValidityBasis, ...] = ("history", "undated")
 _INSTANT = timedelta(microseconds=1)
+_MOST_BYTES = 200_000_000  # of all versions of a file, which are in memory together
 _NEVER = timedelta(days=36_500)  # a folder is read again when somebody says so
 
 
@@ -102,9 +103,10 @@ class HistoryIngestor:
     async def _texts(self, file: FileHistory) -> dict[str, _Text]:
         """The readable texts by blob."""
         blobs = list(dict.fromkeys(state.blob for state in file.states if state.blob is not None))
-        bodies = await asyncio.to_thread(lambda: list(self._folder.repository.read(blobs)))
         texts: dict[str, _Text] = {}
-        for blob, body in zip(blobs, bodies, strict=True):
+        size = 0
+        for blob in blobs:
+            (body,) = await asyncio.to_thread(self._folder.repository.read, [blob])
             if body is None:
                 raise FetchError(Reason.TOO_LARGE, f"{file.url}: a version is missing from the copy or too large")
             headers = {"content-type": f"{file.media_type}; charset=utf-8"}
@@ -116,6 +118,9 @@ class HistoryIngestor:
                     continue
                 raise
             texts[blob] = _Text(page, replace(converted, title=converted.title or file.name, canonical=None))
+            size += len(body) + len(converted.markdown)
+            if size > _MOST_BYTES:
+                raise FetchError(Reason.TOO_LARGE, f"{file.url}: its versions have more than {_MOST_BYTES:,} bytes")
         if not texts:
             raise FetchError(Reason.EMPTY_PAGE, f"no version of {file.url} has three words")
         return texts
