@@ -172,11 +172,13 @@ _SELDOM = (
     " warnings = warnings || to_jsonb(%(failed)s::text)",
     "UPDATE route_tasks SET error = jsonb_build_object('code', 'failed', 'message',"
     " concat_ws('; ', error ->> 'message', %(failed)s::text))",
+    "INSERT INTO watches (kind, url, heading) VALUES ('section', %(url)s, ARRAY[%(word)s])",
+    "INSERT INTO watches (kind, question) VALUES ('question', concat('What links to ', %(url)s::text))",
     "UPDATE citation_checks k SET facts_changed = ARRAY[%(word)s] FROM citations c JOIN document_versions v"
     " ON v.id = c.version_id JOIN documents d ON d.id = v.document_id"
     " WHERE d.canonical_url = %(url)s AND c.answer_id = k.answer_id AND c.number = k.number",
 )
-"""What failures and changed facts write."""
+"""What failures, watches and changed facts write."""
 
 
 def places(database_url: str, text: str) -> set[str]:

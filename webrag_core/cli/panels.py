@@ -14,7 +14,7 @@ from webrag_core.cli.output import print_json
 PANELS: Mapping[str, tuple[str, ...]] = {
     "Ask": ("ask", "answer", "search", "plan", "graph"),
     "Corpus": ("ingest", "refresh", "status", "verify", "forget", "prune"),
-    "Sources": ("source",),
+    "Sources": ("source", "watch"),
     "History": ("answers", "citations", "history", "feedback"),
     "Serve": ("serve", "mcp", "up", "ui"),
     "Operate": ("backup", "restore", "demo", "model", "db", "eval", "replay"),

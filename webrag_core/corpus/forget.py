@@ -28,6 +28,7 @@ from webrag_core.corpus.forgotten_words import (
     redact_runs,
     redact_tasks,
     redact_warnings,
+    redact_watches,
 )
 from webrag_core.corpus.markup import forget_in_markup
 from webrag_core.corpus.sources import Source, drop_empty_sources, find_source, lock_host
@@ -115,6 +116,12 @@ async def _forget_answer(database: Database, answer_id: int, removed_by: str, dr
         return await _record(connection, "answer", str(answer_id), counts, removed_by, dry_run)
 
 
+async def discard_answers(connection: AsyncConnection, answers: Sequence[int]) -> None:
+    """Remove answer runs that say nothing new, of a question that was asked again: no removal is recorded."""
+    for answer_id in answers:
+        await _remove_rows(connection, "answer", {"answer": answer_id})
+
+
 async def _record(
     connection: AsyncConnection, kind: Kind, target: str, counts: Counter[str], removed_by: str, dry_run: bool
 ) -> Removal:
@@ -144,7 +151,7 @@ async def _remove_page(connection: AsyncConnection, url: str, source_key: str | 
     counts["answer_rounds"] = await redact_rounds(connection, urls)
     await drop_names(connection, names)
     for address in urls:
-        for redact in (redact_feedback, redact_warnings, redact_runs, redact_tasks):
+        for redact in (redact_feedback, redact_warnings, redact_runs, redact_tasks, redact_watches):
             await redact(connection, address)
     counts = +counts
     if counts:

@@ -157,6 +157,15 @@ async def redact_feedback(connection: AsyncConnection, url: str) -> None:
     )
 
 
+async def redact_watches(connection: AsyncConnection, url: str) -> None:
+    """Remove a URL from the questions that are watched."""
+    await connection.execute(
+        "UPDATE watches SET question = regexp_replace(question, %(address)s, %(digest)s, 'g')"
+        " WHERE strpos(question, %(url)s) > 0",
+        _address(url),
+    )
+
+
 async def redact_warnings(connection: AsyncConnection, url: str) -> None:
     """Remove the warnings of refreshes that name a URL."""
     await connection.execute(

@@ -252,6 +252,23 @@ _ANSWERS = (
         stays="a question and what is left of its answer",
     ),
 )
+_WATCHES = (
+    # what was in a page stays in no watch: one of the page goes with it, as does one of a source that is asked
+    Table(
+        "watches",
+        ("id",),
+        "webrag_core.watches.store",
+        words=("url", "heading", "question"),
+        urls=Rows("url = ANY(%(urls)s)", "watches"),
+        source=Rows(
+            "EXISTS (SELECT FROM sources s WHERE s.id = %(source)s"
+            " AND (s.key = ANY(watches.sources) OR in_section(watches.url, s.place)))",
+            "watches",
+        ),
+        redaction="webrag_core.corpus.forgotten_words.redact_watches",
+        stays="questions to all sources",
+    ),
+)
 _VERSIONS = (
     Table(
         "document_versions",
@@ -265,7 +282,8 @@ _VERSIONS = (
                 "x.superseded_at < %(before)s AND x.pruned_at IS NULL"
                 " AND NOT EXISTS (SELECT FROM citations c WHERE c.version_id = x.id)"
                 " AND NOT EXISTS (SELECT FROM feedback f WHERE f.suggested_version = x.id AND f.state <> 'rejected')"
-                " AND NOT EXISTS (SELECT FROM documents d WHERE d.current_version = x.id)",
+                " AND NOT EXISTS (SELECT FROM documents d WHERE d.current_version = x.id)"
+                " AND NOT EXISTS (SELECT FROM watches w WHERE w.version_id = x.id)",
                 lambda s: s.version_retention_days,
                 change="markdown = NULL, pruned_at = now()",
             ),
@@ -548,7 +566,7 @@ _WORK = (
 
 MIGRATIONS = Table("schema_migrations", ("name",), "webrag_core.store.migrate", stays="which migrations were applied")
 """What only says how far the schema is."""
-TABLES = (*_LEDGER, *_ANSWERS, *_VERSIONS, *_GRAPH, *_INDEX, *_DOCUMENTS, *_SOURCES, *_WORK, MIGRATIONS)
+TABLES = (*_LEDGER, *_WATCHES, *_ANSWERS, *_VERSIONS, *_GRAPH, *_INDEX, *_DOCUMENTS, *_SOURCES, *_WORK, MIGRATIONS)
 
 
 def rows_of(subject: Subject) -> Iterator[tuple[Table, Rows]]:

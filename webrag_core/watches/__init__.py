@@ -1,0 +1,1 @@
+"""Watches: what somebody wants to be told of a page, a section or a question, and when."""

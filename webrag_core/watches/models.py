@@ -1,0 +1,96 @@
+"""What is watched, and the news of it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from webrag_core.answering.models import Status
+from webrag_core.history.anchoring import State
+from webrag_core.retrieval.models import Contract
+
+Kind = Literal["page", "section", "question"]
+Pace = Literal["at_once", "daily"]
+"""A message as soon as something changed, or at most one in 24 hours with all that changed since the last."""
+Event = Literal["changed", "gone", "back", "quotes", "answer"]
+"""The text changed; the page or section is gone; it is there again; quotes of the answer no longer stand, and the
+answer is the same; the question is answered otherwise."""
+
+
+class Watch(Contract):
+    """What somebody watches: the page at `url`, the section below the headings `heading` of it, or a question to the
+    stored pages (of `sources`, if any). `declared_in` is the file that declares it. `looked_at` is the last comparison,
+    `sent_at` the last message; `gone`: the page or section was missing then."""
+
+    watch_id: int
+    kind: Kind
+    url: str | None
+    heading: list[str]
+    question: str | None
+    sources: list[str]
+    pace: Pace
+    declared_in: str | None
+    created_at: datetime
+    looked_at: datetime | None
+    sent_at: datetime | None
+    gone: bool
+
+    @property
+    def subject(self) -> str:
+        """What is watched, in one line."""
+        if self.question is not None:
+            return f"“{self.question}”"
+        section = f"“{' > '.join(self.heading)}” of " if self.heading else ""
+        return f"{section}{self.url}"
+
+
+class TextChange(Contract):
+    """A passage before and after, None where there is none on that side."""
+
+    heading_path: list[str]
+    before: str | None
+    after: str | None
+
+
+class QuoteChange(Contract):
+    """A quote of a stored answer and what became of it (`State`). `after` is the similar text that stands there now, or
+    the quote where it stands again; None where nothing of it does."""
+
+    answer_id: int
+    number: int
+    url: str
+    state: State
+    before: str
+    after: str | None
+
+
+class RestingAnswer(Contract):
+    """A stored answer that rests on quotes which changed."""
+
+    answer_id: int
+    question: str
+
+
+class GivenAnswer(Contract):
+    """What a question is answered by: the verdict, and the sentences or listed passages, each proved by its quote."""
+
+    answer_id: int
+    status: Status
+    sentences: list[str]
+
+
+class News(Contract):
+    """One event of a watch. `differences` are passages of the watched text, `quotes` those of answers that stood on it,
+    `answers` the answers that rest on these. For a question `before` and `after` are its answers. `note` says what
+    should be known besides."""
+
+    watch: Watch
+    event: Event
+    differences: list[TextChange] = Field(default_factory=list)
+    quotes: list[QuoteChange] = Field(default_factory=list)
+    answers: list[RestingAnswer] = Field(default_factory=list)
+    before: GivenAnswer | None = None
+    after: GivenAnswer | None = None
+    note: str = ""

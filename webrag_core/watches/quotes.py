@@ -1,0 +1,82 @@
+"""Quotes of stored answers that a change of the watched text touches, and the answers that rest on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from psycopg import AsyncConnection
+
+from webrag_core.corpus.version_texts import version_texts
+from webrag_core.history.citations import CitationState, citation_states
+from webrag_core.history.page_text import letters_of
+from webrag_core.origin import ANSWER
+from webrag_core.store.database import Database
+from webrag_core.text_work import beside_loop
+from webrag_core.watches.models import QuoteChange, RestingAnswer
+
+LOST = ("changed", "gone", "broken")
+"""States of quotes that no longer stand."""
+
+
+async def quotes_of_pages(
+    database: Database, documents: Sequence[int], text: str, *, standing: bool
+) -> tuple[list[QuoteChange], list[RestingAnswer]]:
+    """The quotes of these pages that stand in `text`, a text of theirs, and no longer on the pages (with `standing`:
+    that stand there), with the answers that cite them. Runs that gathered evidence for another answer are left out."""
+    states = await citation_states(database, documents=documents)
+    letters = await beside_loop(letters_of, text)
+    touched = [
+        one
+        for one in states
+        if (one.state not in LOST) is standing and touches(one) and letters_of(one.quote) in letters
+    ]
+    async with database.connection() as connection:
+        questions = await _questions(connection, [one.answer_id for one in touched])
+        shown = [one for one in touched if one.answer_id in questions]
+        quotes = await side_by_side(connection, shown)
+    answers = [
+        RestingAnswer(answer_id=number, question=questions[number])
+        for number in dict.fromkeys(one.answer_id for one in shown)
+    ]
+    return quotes, answers
+
+
+async def side_by_side(connection: AsyncConnection, states: Sequence[CitationState]) -> list[QuoteChange]:
+    """Quotes with what stands in their place now."""
+    places = [(one.now_url, one.now_version) for one in states if one.now_start is not None]
+    cursor = await connection.execute(
+        "SELECT d.canonical_url, v.number, v.id FROM unnest(%s::text[], %s::integer[]) AS p (url, number)"
+        " JOIN documents d ON d.canonical_url = p.url"
+        " JOIN document_versions v ON v.document_id = d.id AND v.number = p.number",
+        ([url for url, _ in places], [number for _, number in places]),
+    )
+    ids = {(str(url), int(number)): int(version) for url, number, version in await cursor.fetchall()}
+    texts = await version_texts(connection, ids.values())
+    changes = []
+    for one in states:
+        text = texts.get(ids.get((one.now_url or "", one.now_version or 0), 0))
+        now = None if text is None or one.now_start is None else text[one.now_start : one.now_end]
+        changes.append(
+            QuoteChange(
+                answer_id=one.answer_id,
+                number=one.number,
+                url=one.url,
+                state=one.state,
+                before=one.quote,
+                after=now,
+            )
+        )
+    return changes
+
+
+def touches(state: CitationState) -> bool:
+    """Whether the page is what changed: not the way in which it is read."""
+    return state.cause != "extractor"
+
+
+async def _questions(connection: AsyncConnection, answers: Sequence[int]) -> dict[int, str]:
+    cursor = await connection.execute(
+        "SELECT id, query FROM answer_runs WHERE id = ANY(%s) AND origin IS DISTINCT FROM %s",
+        (list(set(answers)), ANSWER),
+    )
+    return {int(number): str(question) for number, question in await cursor.fetchall()}
