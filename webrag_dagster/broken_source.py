@@ -29,8 +29,10 @@ class BrokenSource(dg.Component):
     @property
     def reason(self) -> str:
         """What is wrong, in a line for each mistake."""
-        if isinstance(self.error, ValidationError):
-            found = self.error.errors(include_url=False, include_input=False)
+        # what a list of the file raises, Dagster wraps with a stack trace
+        error = self.error.__context__ if isinstance(self.error, ResolutionException) else self.error
+        if isinstance(error, ValidationError):
+            found = error.errors(include_url=False, include_input=False)
             return "; ".join(f"{'.'.join(map(str, one['loc'])) or 'file'}: {one['msg']}" for one in found)
         return str(self.error)
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal, Self
+from urllib.parse import urljoin
 
 import dagster as dg
 from pydantic import BaseModel, Field, field_validator, model_validator
@@ -17,6 +18,7 @@ from webrag_core.acquisition.urls import canonicalise
 from webrag_core.corpus.sources import MAX_SHARDS, checked_prefix, section_key, section_prefix
 from webrag_core.corpus.version_paths import checked_pattern
 from webrag_core.errors import FetchError, InvalidInputError
+from webrag_core.watches.subjects import Subject
 from webrag_dagster.broken_source import (
     GROUP,
     MISTAKE,
@@ -31,8 +33,22 @@ from webrag_dagster.broken_source import (
 DECLARATION = "webrag/declaration"
 """Metadata key of the declaration that the sensor writes into the corpus."""
 
+WATCHED = "webrag/watches"
+"""Metadata key of the watches that the file declares."""
+
 _WORDS = {"hourly": 1.0, "daily": 24.0, "weekly": 168.0, "monthly": 720.0}
 _UNITS = {"m": 1 / 60, "h": 1.0, "d": 24.0}
+
+
+class DeclaredWatch(dg.Model, dg.Resolvable):
+    """What somebody is told of: a page of the source, a section of it, or a question to the source."""
+
+    page: str | None = Field(default=None, description="Address of a page of the source, or its path.")
+    section: list[str] = Field(default=[], description="Only this section of the page: its headings, outermost first.")
+    question: str | None = Field(default=None, description="Instead of a page: a question to the stored pages.")
+    pace: Literal["at_once", "daily"] = Field(
+        default="at_once", description="daily = at most one message in 24 hours, with all news since the last."
+    )
 
 
 class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
@@ -68,6 +84,7 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
     all_text: bool = Field(
         default=False, description="True = everything that its pages show is kept, navigation and footers included."
     )
+    watches: list[DeclaredWatch] = Field(default=[], description="Pages, sections and questions to be told of.")
     owners: list[str] | None = Field(default=None, description="E-mail addresses, or team:name.")
     enabled: bool = Field(default=True, description="False = shown in the catalog only.")
 
@@ -98,6 +115,14 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
     def _has_a_key(self) -> Self:
         try:
             _ = self.key
+        except (FetchError, InvalidInputError) as error:
+            raise ValueError(error.message) from None
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_watched(self) -> Self:
+        try:
+            _ = self.watched()
         except (FetchError, InvalidInputError) as error:
             raise ValueError(error.message) from None
         return self
@@ -137,6 +162,25 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
             "all_text": self.all_text,
         }
 
+    def watched(self) -> list[dict[str, Any]]:
+        """Parameters of `webrag_core.watches.subjects.Subject.of`, one for each watch. Raises FetchError(INVALID_URL),
+        InvalidInputError for a watch that cannot be meant, and for a page of another source."""
+        subjects = []
+        for watch in self.watches:
+            page = None if watch.page is None else canonicalise(urljoin(self.seed, watch.page))
+            fields: dict[str, Any] = {
+                "page": page,
+                "section": watch.section,
+                "question": watch.question,
+                "sources": [] if watch.question is None else [self.key],
+                "pace": watch.pace,
+            }
+            Subject.of(**fields)
+            if page is not None and not page.partition("://")[2].startswith(section_key(self.seed, "/") + self.prefix):
+                raise InvalidInputError(f"{watch.page} is no page of {self.key}")
+            subjects.append(fields)
+        return subjects
+
     @classmethod
     def get_model_cls(cls) -> type[BaseModel]:
         """The model of a file; a mistake is for `load`."""
@@ -173,6 +217,7 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
             "pages at most": self.pages,
             "partitions": self.shards,
             DECLARATION: dg.MetadataValue.json(declaration if self.enabled else {}),
+            WATCHED: dg.MetadataValue.json(self.watched() if self.enabled else []),
         }
         spec = dg.AssetSpec(
             key=asset_key_of(context),
@@ -223,20 +268,26 @@ def declared_assets(repository: dg.RepositoryDefinition) -> dict[str, tuple[dg.A
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What the loaded files say: declarations of enabled sources, and files with a mistake, with the reason."""
+    """What the loaded files say: declarations of enabled sources, files with a mistake, with the reason, and the
+    watches of the sources, with their file."""
 
     declarations: list[dict[str, Any]]
     broken: dict[str, str]
+    watches: list[tuple[str, dict[str, Any]]]
 
 
 def declared_of(repository: dg.RepositoryDefinition) -> Declared:
     """Read the loaded YAML files. Two files about one section are both broken: neither is taken."""
     declared_by_key: dict[str, list[dict[str, Any]]] = {}
     broken: dict[str, str] = {}
+    watches: list[tuple[str, dict[str, Any]]] = []
     for node in repository.asset_graph.asset_nodes:
         value, mistake = node.metadata.get(DECLARATION), node.metadata.get(MISTAKE)
         if isinstance(value, dg.JsonMetadataValue) and isinstance(value.data, dict) and value.data:
             declared_by_key.setdefault(str(value.data["key"]), []).append(dict(value.data))
+            watched = node.metadata.get(WATCHED)
+            if isinstance(watched, dg.JsonMetadataValue) and isinstance(watched.data, list):
+                watches += [(str(value.data["declared_in"]), dict(fields)) for fields in watched.data]
         if isinstance(mistake, dg.JsonMetadataValue) and isinstance(mistake.data, dict):
             broken[str(mistake.data["file"])] = str(mistake.data["reason"])
     for key, twins in declared_by_key.items():
@@ -244,4 +295,5 @@ def declared_of(repository: dg.RepositoryDefinition) -> Declared:
             files = sorted(twin["declared_in"] for twin in twins)
             reason = f"{key} is declared twice, in {' and '.join(files)}: a section is one source"
             broken |= dict.fromkeys(files, reason)
-    return Declared([one for one, *others in declared_by_key.values() if not others], broken)
+    declarations = [one for one, *others in declared_by_key.values() if not others]
+    return Declared(declarations, broken, [watch for watch in watches if watch[0] not in broken])

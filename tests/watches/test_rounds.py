@@ -20,7 +20,8 @@ from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.watches.models import News
 from webrag_core.watches.rounds import WatchRound, make_round
-from webrag_core.watches.store import Subject, apply_watches, due_watches, list_watches
+from webrag_core.watches.store import apply_watches, due_watches, list_watches
+from webrag_core.watches.subjects import Subject
 
 GREEN = f"{HOME}green"
 OTHER = f"{HOME}other"

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from webrag_core.acquisition.urls import canonicalise
 from webrag_core.answering import guard
 from webrag_core.answering.stored import load_answer
 from webrag_core.application.inputs import Name, Number, Operation, Url
@@ -16,17 +15,11 @@ from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.request import check_question
 from webrag_core.retrieval.models import Contract
 from webrag_core.store.database import Database
-from webrag_core.watches.models import Pace, Watch
+from webrag_core.watches.models import Watch
 from webrag_core.watches.rounds import WatchRound, make_round
 from webrag_core.watches.sections import section_names, section_of
-from webrag_core.watches.store import (
-    Compared,
-    Subject,
-    add_watch,
-    count_watches,
-    list_watches,
-    remove_watch,
-)
+from webrag_core.watches.store import Compared, add_watch, count_watches, list_watches, remove_watch
+from webrag_core.watches.subjects import Pace, Subject
 
 if TYPE_CHECKING:
     from webrag_core.application.services import Services
@@ -61,17 +54,18 @@ class AddWatch(Operation):
 
     def check(self) -> None:
         """Raise InvalidInputError, GuardrailsViolationError, FetchError(INVALID_URL)."""
-        if sum(one is not None for one in (self.page, self.question, self.answer)) != 1:
-            raise InvalidInputError("watch a page, a question, or an answer: exactly one of them")
-        if self.section and self.page is None:
-            raise InvalidInputError("a section needs its page")
-        if self.sources and self.question is None:
-            raise InvalidInputError("sources need a question")
+        if self.answer is None:
+            self._named()
+        elif self.page is not None or self.question is not None or self.section or self.sources:
+            raise InvalidInputError("an answer has a question of its own: name no page, section, source or question")
         if self.question is not None:
             guard.check_input(self.question)
             check_question(self.question)
-        if self.page is not None:
-            canonicalise(self.page)
+
+    def _named(self) -> Subject:
+        return Subject.of(
+            page=self.page, section=self.section, question=self.question, sources=self.sources, pace=self.pace
+        )
 
     async def run(self, services: Services) -> Watch:
         """Add it. Raises as `add`."""
@@ -86,12 +80,9 @@ class AddWatch(Operation):
             return await add_watch(connection, subject, compared)
 
     async def _subject(self, database: Database) -> tuple[Subject, Compared]:
-        if self.page is not None:
-            url = canonicalise(self.page)
-            return Subject(url, self.section, pace=self.pace), await self._text_now(database, url)
-        if self.question is not None:
-            return Subject(question=self.question.strip(), sources=self.sources, pace=self.pace), Compared()
-        assert self.answer is not None
+        if self.answer is None:
+            subject = self._named()
+            return subject, Compared() if subject.url is None else await self._text_now(database, subject.url)
         async with database.connection() as connection:
             answer = await load_answer(connection, self.answer)
             cursor = await connection.execute("SELECT options FROM answer_runs WHERE id = %s", (self.answer,))
@@ -102,7 +93,7 @@ class AddWatch(Operation):
             )
         sources = tuple(map(str, options.get("sources", ())))
         compared = Compared(answer_id=self.answer)
-        return Subject(question=answer.question, sources=sources, pace=self.pace), compared
+        return Subject.of(question=answer.question, sources=sources, pace=self.pace), compared
 
     async def _text_now(self, database: Database, url: str) -> Compared:
         async with database.connection() as connection:

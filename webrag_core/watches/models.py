@@ -10,10 +10,8 @@ from pydantic import Field
 from webrag_core.answering.models import Status
 from webrag_core.history.anchoring import State
 from webrag_core.retrieval.models import Contract
+from webrag_core.watches.subjects import Kind, Pace
 
-Kind = Literal["page", "section", "question"]
-Pace = Literal["at_once", "daily"]
-"""A message as soon as something changed, or at most one in 24 hours with all that changed since the last."""
 Event = Literal["changed", "gone", "back", "quotes", "answer"]
 """The text changed; the page or section is gone; it is there again; quotes of the answer no longer stand, and the
 answer is the same; the question is answered otherwise."""

@@ -10,26 +10,11 @@ from psycopg import AsyncConnection, sql
 from psycopg.rows import class_row
 
 from webrag_core.errors import InvalidInputError, NotStoredError
-from webrag_core.watches.models import Kind, Pace, Watch
+from webrag_core.watches.models import Watch
+from webrag_core.watches.subjects import Kind, Pace, Subject
 
 DAY = timedelta(days=1)
 """Least time between two messages about what is told daily."""
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What a new watch is about."""
-
-    url: str | None = None
-    heading: tuple[str, ...] = ()
-    question: str | None = None
-    sources: tuple[str, ...] = ()
-    pace: Pace = "at_once"
-
-    @property
-    def kind(self) -> Kind:
-        """Of the watch."""
-        return "question" if self.question is not None else "section" if self.heading else "page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +265,7 @@ def _fields(subject: Subject) -> dict[str, object]:
         "url": subject.url,
         "heading": list(subject.heading),
         "question": subject.question,
-        "sources": sorted(subject.sources),
+        "sources": list(subject.sources),
         "pace": subject.pace,
     }
 

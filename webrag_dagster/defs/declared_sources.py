@@ -25,9 +25,9 @@ _STAMP = "%Y-%m-%d %H:%M UTC"
     minimum_interval_seconds=60,
     default_status=dg.DefaultSensorStatus.RUNNING,
     description=(
-        "Applies the declarations of the YAML files to the corpus' sources. A paused source stays paused; a source"
-        " whose file was removed keeps its pages and is detached; one whose file has a mistake stays as it was, and an"
-        " alert names the file."
+        "Applies the declarations of the YAML files to the corpus' sources and watches. A paused source stays paused; a"
+        " source whose file was removed keeps its pages and is detached; one whose file has a mistake stays as it was,"
+        " and an alert names the file."
     ),
 )
 def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SensorResult:
@@ -35,15 +35,19 @@ def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource
     from webrag_core.corpus.declared import Applied, Declaration, apply_declarations
     from webrag_core.corpus.sources import Source, keys_of, list_sources, split_key
     from webrag_core.store.database import Database
+    from webrag_core.watches.store import apply_watches
+    from webrag_core.watches.subjects import Subject
 
     if context.repository_def is None:
         raise dg.DagsterInvariantViolationError("the sensor needs its code location")
     declared = declared_of(context.repository_def)
     declarations = [Declaration(**fields) for fields in declared.declarations]
+    watched = [(file, Subject.of(**fields)) for file, fields in declared.watches]
 
     async def work() -> tuple[Applied, list[Source]]:
         async with await Database.open(corpus.settings()) as database, database.transaction() as connection:
             applied = await apply_declarations(connection, declarations, declared.broken)
+            await apply_watches(connection, watched, declared.broken)
             return applied, await list_sources(connection)
 
     applied, sources = run(work())
