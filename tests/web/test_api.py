@@ -73,7 +73,8 @@ def checked(document: dict[str, Any], response: httpx2.Response, method: str, pa
 def test_the_description_is_valid_and_complete(document: dict[str, Any]) -> None:
     validate(document)
     reading = ["/search", "/answers", "/answers/{number}", "/history", "/changes", "/sources", "/status"]
-    assert sorted(document["paths"]) == sorted(["/ask", "/answer", "/feedback", *reading])
+    watching = ["/watches", "/watches/{number}"]
+    assert sorted(document["paths"]) == sorted(["/ask", "/answer", "/feedback", *reading, *watching])
     parameters = document["paths"]["/history"]["get"]["parameters"]
     assert [(one["name"], one["required"]) for one in parameters] == [
         ("url", True),
@@ -122,6 +123,11 @@ def test_every_endpoint_answers_as_described(client: httpx2.Client, document: di
     assert (status["sources"], status["ready"]) == (1, source["ready"])
     noted = posted("/feedback", 201, answer=proof, kind="helpful", text="It helped.")
     assert (noted["weight"], noted["state"], noted["actor_kind"]) == (0, "new", "model")
+    watch = posted("/watches", 201, page=f"{SEED}green-tea", pace="daily")
+    assert got("/watches") == {"watches": [watch], "total": 1}
+    removed = client.delete(f"/api/watches/{watch['watch_id']}")
+    assert checked(document, removed, "delete", "/watches/{number}") == watch
+    assert got("/watches")["total"] == 0
 
 
 def test_events_arrive_as_described(client: httpx2.Client, document: dict[str, Any]) -> None:
@@ -173,6 +179,9 @@ REFUSED: list[tuple[int, str, str, str, object]] = [
     (404, "not_stored", "get", "/changes?target=no.example", None),
     (400, "invalid_input", "post", "/feedback", {"answer": 999, "kind": "helpful"}),
     (400, "invalid_input", "post", "/feedback", {"answer": 1, "kind": "praise"}),
+    (400, "invalid_input", "post", "/watches", {"section": ["Brewing"]}),
+    (400, "invalid_input", "post", "/watches", {"page": f"{SEED}green-tea", "section": ["No such"]}),
+    (404, "not_stored", "delete", "/watches/999", {}),
     (404, "unknown_path", "get", "/nothing", None),
     (405, "method_not_allowed", "get", "/ask", None),
     (405, "method_not_allowed", "post", "/status", {}),

@@ -28,6 +28,7 @@ AUDITED = (
     "/history/changes",
     f"/graph?key={GREEN}",
     "/graph",
+    "/watches",
 )
 
 
@@ -292,3 +293,19 @@ def test_a_person_goes_from_the_search_to_the_past_and_the_graph(site: httpx2.Cl
     page.get_by_role("group", name="Drawing of").get_by_role("link", name="Black tea").press("Enter")
     expect(page.locator("h1")).to_have_text("Around Black tea")
     page.close()
+
+
+def test_a_page_is_watched_from_its_history_and_no_longer_from_the_list(site: httpx2.Client) -> None:
+    form = read(site, "/history", url=GREEN).document.xpath("//form[@action='/watches']")[0]
+    given = {str(one.get("name")): str(one.get("value")) for one in form.xpath(".//input")}
+    assert site.post("/watches", data=given).headers["location"] == "/watches"
+    refused = site.post("/watches", data={"url": GREEN, "section": "No > such"}, headers={"Accept": "text/html"})
+    assert (refused.status_code, "has no section" in refused.text) == (400, True)
+    assert site.post("/watches", data={"url": GREEN, "section": "green tea > Storing", "pace": "daily"}).is_redirect
+    page = read(site, "/watches")
+    assert page.all("//tbody/tr/th/a") == [GREEN, GREEN]
+    assert page.all("//tbody/tr/th/span") == ["green tea › Storing"]
+    assert page.all("//tbody/tr/td[@data-name='Told']") == ["at once", "daily"]
+    for action in page.document.xpath("//tbody//form/@action"):
+        assert site.post(action).headers["location"] == "/watches"
+    assert read(site, "/watches").all("//tbody/tr") == []

@@ -42,6 +42,7 @@ BODIES: dict[str, object] = {
     "answer": {"query": "Which tea is green?", "urls": ["https://tea.example/"]},
     "search": {"query": "green tea"},
     "feedback": {"answer": 1, "kind": "helpful"},
+    "watch": {"question": "Which tea is green?"},
 }
 QUERIES = {"history": {"url": "https://tea.example/"}, "changes": {"target": "tea.example"}}
 

@@ -13,6 +13,8 @@ from webrag_core.errors import InvalidInputError, NotStoredError
 from webrag_core.watches.models import Watch
 from webrag_core.watches.subjects import Kind, Pace, Subject
 
+MOST = 1_000
+"""Watches that may be added: each is looked at after every change, and a question may cost requests to models."""
 DAY = timedelta(days=1)
 """Least time between two messages about what is told daily."""
 
@@ -83,6 +85,8 @@ async def add_watch(connection: AsyncConnection, subject: Subject, compared: Com
     """Add a watch, compared with what `compared` says. One that exists stays as it is, with the pace of `subject`.
     Raises InvalidInputError for a page that was removed on request, and for one that a file declares otherwise."""
     await _refuse_forgotten(connection, subject)
+    if await count_watches(connection) >= MOST:
+        raise InvalidInputError(f"there are {MOST:,} watches: remove some first")
     cursor = await connection.execute(
         "INSERT INTO watches AS w (kind, url, heading, question, sources, pace, version_id, seen_version, answer_id)"
         " VALUES (%(kind)s, %(url)s, %(heading)s, %(question)s, %(sources)s, %(pace)s, %(version_id)s,"

@@ -24,7 +24,7 @@ from webrag_core.http_server import DEFAULT_LIMITS, HEALTH, Limits, check_bind, 
 from webrag_core.mcp_server.http import tools_app
 from webrag_core.mcp_server.tools import make_server
 from webrag_core.page_text import one_line
-from webrag_core.web import answers, asking, graph, page_history, searching, signing_in, sources, stored_page
+from webrag_core.web import answers, asking, graph, page_history, searching, signing_in, sources, stored_page, watches
 from webrag_core.web.api.app import BASE, api_app
 from webrag_core.web.limits import LimitBody, LimitPath, SafeHeaders, hung_up
 from webrag_core.web.login import LOGIN, MACHINES, TOOLS, RequireLogin, Sessions
@@ -77,6 +77,7 @@ def web_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits
             *sources.ROUTES,
             *page_history.ROUTES,
             *graph.ROUTES,
+            *watches.ROUTES,
             *signing_in.ROUTES,
             Mount(STATIC, _Static(directory=STATIC_FOLDER)),
         ],

@@ -43,10 +43,10 @@ def describe(operations: Sequence[Operation], base: str) -> Schema:
                 "default": _refused("What went wrong", error),
             },
         }
-        if operation.method == "GET":
-            described["parameters"] = list(_parameters(operation, _resolved(taken, components)))
-        else:
+        if operation.method == "POST":
             described["requestBody"] = {"required": True, "content": {"application/json": {"schema": taken}}}
+        else:
+            described["parameters"] = list(_parameters(operation, _resolved(taken, components)))
         paths.setdefault(operation.path, {})[operation.method.lower()] = described
     return {
         "openapi": "3.1.0",
@@ -80,7 +80,7 @@ def _models(operations: Sequence[Operation]) -> Iterator[tuple[str, Any, TypeAda
 
 
 def _parameters(operation: Operation, taken: Schema) -> Iterator[Schema]:
-    """The parameters of a GET; its model becomes no component of its own."""
+    """The parameters of path and query; their model becomes no component of its own."""
     for name, schema in taken.get("properties", {}).items():
         in_path = f"{{{name}}}" in operation.path
         yield {

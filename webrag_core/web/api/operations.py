@@ -59,13 +59,13 @@ async def read(api: Api, request: Request, wanted: inputs.Operation) -> BaseMode
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One endpoint below `/api`. `takes` are its parameters (GET: of the path and the query) or its body (POST).
+    """One endpoint below `/api`. `takes` is its body (POST), else its parameters, of the path and the query.
 
     `run` gets an instance of it and returns a `gives`, or a response of its own. `events`: with
     `Accept: text/event-stream` it tells these events instead. `refusals` are statuses beside those of every endpoint.
     """
 
-    method: Literal["GET", "POST"]
+    method: Literal["GET", "POST", "DELETE"]
     path: str
     name: str
     summary: str
@@ -80,7 +80,7 @@ class Operation:
         """The route that runs it."""
 
         async def endpoint(request: Request) -> Response:
-            taken = _parameters(self.takes, request) if self.method == "GET" else await _body(self.takes, request)
+            taken = await _body(self.takes, request) if self.method == "POST" else _parameters(self.takes, request)
             with traced(request.headers.get("traceparent")):
                 reply = await self.run(api, request, taken)
             if isinstance(reply, Response):
