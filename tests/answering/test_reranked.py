@@ -80,3 +80,16 @@ def test_a_reranker_that_fails_costs_a_warning(settings: Settings) -> None:
         answer = ask(settings_of(settings, server))
     assert any(THREADS in one.text for one in answer.sentences)
     assert any("sentences ordered without the reranker" in warning for warning in answer.warnings)
+
+
+def test_the_same_question_sends_no_pair_again(settings: Settings) -> None:
+    async def work(settings: Settings) -> tuple[Answer, int, Answer]:
+        async with Corpus.open(settings) as corpus:
+            manager = Manager(corpus)
+            first = await manager.answer(ASKED)
+            return first, len(server.calls), await manager.answer(ASKED)
+
+    with serving(preferring) as server:
+        first, calls, again = asyncio.run(work(settings_of(settings, server)))
+    assert len(server.calls) == calls > 0
+    assert [one.text for one in again.sentences] == [one.text for one in first.sentences]

@@ -299,7 +299,7 @@ class Manager:
             executions.append(execution)
             gathered.add(execution, iteration)
             composing = time.perf_counter()
-            reranker = make_sentence_reranker(self._settings, self._corpus.breakers)
+            reranker = make_sentence_reranker(self._settings, self._corpus.breakers, self._corpus.rankings)
             composition = await compose(question, gathered, self._settings, reranker)
             composition = judgement.judged(composition, await self._verdict(question, gathered, composition, ledger))
             gathered.warnings += [

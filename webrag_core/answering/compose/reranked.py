@@ -12,6 +12,7 @@ from webrag_core.answering.units import Unit
 from webrag_core.config import Settings
 from webrag_core.errors import RerankError
 from webrag_core.orchestration.verdict import LOCAL_RERANKERS
+from webrag_core.providers.rerankers.memory import RankingMemory
 from webrag_core.providers.rerankers.protocol import Reranker
 from webrag_core.retrieval.reranking import make_reranker
 from webrag_core.store.breakers import Breakers
@@ -44,7 +45,10 @@ class SentenceReranker:
         return relevance
 
 
-def make_sentence_reranker(settings: Settings, breakers: Breakers | None = None) -> SentenceReranker | None:
-    """The reranker of the settings, if one is configured. The local one has scored the evidence already."""
-    reranker = None if settings.reranker_provider in LOCAL_RERANKERS else make_reranker(settings, breakers)
+def make_sentence_reranker(
+    settings: Settings, breakers: Breakers | None = None, memory: RankingMemory | None = None
+) -> SentenceReranker | None:
+    """The reranker of the settings, if one is configured. The local one has scored the evidence already. What `memory`
+    holds is not paid for again."""
+    reranker = None if settings.reranker_provider in LOCAL_RERANKERS else make_reranker(settings, breakers, memory)
     return None if reranker is None else SentenceReranker(reranker)
