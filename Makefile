@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# the environment here is ours: without bytecode each process that starts compiles two thousand modules
+unexport PYTHONDONTWRITEBYTECODE
 
 # files that hold such tests: to collect all of them takes ten seconds
 ALONE = $(shell grep -rlE --include='test_*.py' 'mark\.alone' tests)
