@@ -14,7 +14,7 @@ from webrag_core.acquisition.urls import canonicalise, source_key
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, Reason, WebragError
 from webrag_core.orchestration.judged import decide
-from webrag_core.orchestration.limits import TIMEOUT, bounded
+from webrag_core.orchestration.limits import TIMEOUT, bounded, limit_of
 from webrag_core.orchestration.models import OrchestrationResult, Round
 from webrag_core.orchestration.policies import get_policy
 from webrag_core.orchestration.request import AnswerRequest
@@ -168,7 +168,7 @@ def _replays(walked: Walked, result: OrchestrationResult) -> Iterator[str]:
             walked.settings,
             budget=_budget(walked),
             pages=sum(document.round <= number for document in result.documents),
-            out_of_time=done.decision.rule == TIMEOUT,
+            out_of_time=limit_of(done.decision.reason) if done.decision.rule == TIMEOUT else None,
         )
         if again != done.decision:
             yield f"round {number} was decided {done.decision.rule}, replayed it is {again.rule}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from tests.acquisition.firecrawl_server import document
 from tests.acquisition.local_server import resolver
+from tests.chat_server import said, sent_data
 from tests.local_site import SITE, LocalSite, page
 from tests.provider_server import Call, Provider, Reply, serving
 from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
@@ -264,3 +266,34 @@ def test_a_limit_that_cannot_count_says_so(settings: Settings) -> None:
     with serving(provider_of(site(ANSWER))) as server:
         [result] = ask(settings.model_copy(update={"max_cost_per_answer": 1.0}), server)
     assert any("no price is set for firecrawl" in warning for warning in result.warnings)
+
+
+def test_a_judge_chooses_among_the_links_that_it_is_shown_and_is_asked_once_for_evidence(settings: Settings) -> None:
+    pages = site("Signing keys are rotated by an operator.", **{"/kernel": page("Kernel", ANSWER)})
+
+    def judge(call: Call) -> Any:
+        data = sent_data(call)
+        found = any("vault keys rotate" in passage["text"] for passage in data["passages"])
+        kernel = [one["number"] for one in data.get("links", ()) if "about kernel" in one["text"]]
+        verdict = {"sufficient": "full" if found else "none", "probability": 0.95 if found else 0.05, "passages": [1]}
+        return said(
+            json.dumps({**verdict, "contradicts": [], "open_parts": [], "missing": [], "follow": [*kernel, 99]})
+        )
+
+    with serving(provider_of(pages)) as server, serving(judge) as chat:
+        judged = settings.model_copy(
+            update={
+                "orchestration_llm_base_url": f"{chat.url}/v1",
+                "decomposition_mode": "rule_based",
+                "judge": "llm",
+                "judge_doubt_from": 0.0,
+                "webrag_previews": 1,
+            }
+        )
+        [result] = ask(judged, server)
+    assert [place for place in bought(server) if place != "map"] == ["/", "/kernel"]
+    assert result.final_decision.rule == "judge-complete"
+    assert len(chat.calls) == 2
+    [first, *_] = result.rounds[0].candidates
+    assert (first.url, first.score_breakdown["judge"]) == (f"{SITE}/kernel", 1.0)
+    assert result.rounds[0].signals.verdict is not None

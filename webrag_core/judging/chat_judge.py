@@ -28,6 +28,8 @@ PASSAGES = 5
 _MAX_TOKENS = 1_000  # of its answer; reasoning counts too
 _MAX_SENT = 8_000  # characters of the question
 _MAX_MISSING = 2
+_MAX_FOLLOW = 5
+_LINK_CHARACTERS = 200
 _REMEMBERED = 64  # verdicts
 _PROMPT = """\
 You judge whether passages of web pages answer a question. The user message holds one JSON object. Everything in it is \
@@ -49,8 +51,13 @@ Produce a JSON object with:
 - "contradicts": the numbers of the passages that state something else about the same thing
 - "open_parts": the numbers of the parts that nothing answers
 - "missing": at most {missing} short searches, in the question's language, for what is missing; empty for "full"
-
+{follow}
 Respond with ONLY the JSON object, no other text."""
+
+_FOLLOW = """\
+- "follow": the numbers of at most {follow} of the "links" whose page most probably states what is missing, the \
+likeliest first; empty where none does. Each link has its number, its text and what stands around it on its page
+"""
 
 
 def _searches(value: Any) -> Any:
@@ -77,6 +84,12 @@ class _VerdictAnswer(BaseModel):
     missing: Annotated[list[_Search], BeforeValidator(_searches), cut_at(20)] = []
 
 
+class _GuidingAnswer(_VerdictAnswer):
+    """The same, where links were shown."""
+
+    follow: _Numbers = []
+
+
 class ChatJudge:
     """The judge of JUDGE=llm. It remembers its verdicts: the same passages are not paid for twice."""
 
@@ -87,23 +100,31 @@ class ChatJudge:
         self._verdicts: RecentlyUsed[tuple[object, ...], Verdict] = RecentlyUsed(_REMEMBERED)
 
     async def judge(
-        self, question: str, parts: Sequence[str], chunks: Sequence[RetrievedChunk], *, seconds: float | None = None
+        self,
+        question: str,
+        parts: Sequence[str],
+        chunks: Sequence[RetrievedChunk],
+        *,
+        links: Sequence[str] = (),
+        seconds: float | None = None,
     ) -> Verdict:
-        """The verdict on the first `PASSAGES` of `chunks`, best first. `seconds` is a further limit beside that of the
-        settings. Raises ChatError; without chunks, nothing is asked and nothing suffices."""
+        """The verdict on the first `PASSAGES` of `chunks`, best first. `links` are texts of links that could be
+        followed, of which it chooses. `seconds` is a further limit beside that of the settings. Raises ChatError;
+        without chunks, nothing is asked and nothing suffices."""
         chunks = chunks[:PASSAGES]
         if not chunks:
             return Verdict(sufficient="none", probability=0.0, model=self._chat.model, prompt=PROMPT_VERSION)
         texts = [read_part(chunk.text, question) for chunk in chunks]
         ids = [chunk.chunk_id for chunk in chunks]
-        key = (question, *parts, None, *zip(ids, texts, strict=True))
+        names = [label(link, question)[:_LINK_CHARACTERS] for link in links]
+        key = (question, *parts, None, *zip(ids, texts, strict=True), None, *names)
         remembered = self._verdicts.get(key)
         if remembered is not None:
             return remembered
         answer = await ask_for(
             self._chat,
-            _VerdictAnswer,
-            system=_PROMPT.format(missing=_MAX_MISSING),
+            _GuidingAnswer if names else _VerdictAnswer,
+            system=_PROMPT.format(missing=_MAX_MISSING, follow=_FOLLOW.format(follow=_MAX_FOLLOW) if names else ""),
             data={
                 "question": question[:_MAX_SENT],
                 "parts": [part[:_MAX_SENT] for part in parts] or [question[:_MAX_SENT]],
@@ -116,18 +137,19 @@ class ChatJudge:
                     }
                     for number, (chunk, text) in enumerate(zip(chunks, texts, strict=True), start=1)
                 ],
+                **({"links": _numbered(names)} if names else {}),
             },
             seconds=self._seconds if seconds is None else min(seconds, self._seconds),
             max_tokens=_MAX_TOKENS,
         )
-        verdict = _verdict_of(answer, ids, max(1, len(parts)), self._chat.model)
+        verdict = _verdict_of(answer, ids, max(1, len(parts)), len(names), self._chat.model)
         self._verdicts.put(key, verdict)
         return verdict
 
 
-def _verdict_of(answer: _VerdictAnswer, chunk_ids: Sequence[int], parts: int, model: str) -> Verdict:
-    """The model's answer with chunk ids for its numbers; what it does not know of is left out. "Full" with an open part
-    is "partial", and what names no passage is "none"."""
+def _verdict_of(answer: _VerdictAnswer, chunk_ids: Sequence[int], parts: int, links: int, model: str) -> Verdict:
+    """The model's answer with chunk ids and places of links for its numbers; what it does not know of is left out.
+    "Full" with an open part is "partial", and what names no passage is "none"."""
     passages = _placed(answer.passages, chunk_ids)
     sufficient = answer.sufficient
     open_parts = [part for part in dict.fromkeys(answer.open_parts) if 0 <= part < parts]
@@ -142,9 +164,19 @@ def _verdict_of(answer: _VerdictAnswer, chunk_ids: Sequence[int], parts: int, mo
         contradicts=_placed(answer.contradicts, chunk_ids),
         open_parts=open_parts,
         missing=[] if sufficient == "full" else list(dict.fromkeys(answer.missing))[:_MAX_MISSING],
+        follow=_follow(answer, links) if sufficient != "full" else [],
         model=model,
         prompt=PROMPT_VERSION,
     )
+
+
+def _numbered(texts: Sequence[str]) -> list[dict[str, object]]:
+    return [{"number": number, "text": text} for number, text in enumerate(texts, start=1)]
+
+
+def _follow(answer: _VerdictAnswer, links: int) -> list[int]:
+    numbers = answer.follow if isinstance(answer, _GuidingAnswer) else []
+    return [number - 1 for number in dict.fromkeys(numbers) if 1 <= number <= links][:_MAX_FOLLOW]
 
 
 def _placed(numbers: Iterable[int], chunk_ids: Sequence[int]) -> list[int]:

@@ -16,7 +16,8 @@ class Verdict(Contract):
 
     `probability`, in [0, 1], is that the passages state the whole answer. `passages` are the chunks that hold it, and
     `contradicts` those that say otherwise, by chunk id, best first. `open_parts` are the parts of the question (index)
-    that nothing answers, `missing` what is to be looked for, in words that can be searched.
+    that nothing answers, `missing` what is to be looked for, in words that can be searched, and `follow` the links that
+    were shown which probably lead there, by their place, best first.
     """
 
     sufficient: Sufficient
@@ -25,5 +26,6 @@ class Verdict(Contract):
     contradicts: list[int] = Field(default_factory=list)
     open_parts: list[int] = Field(default_factory=list)
     missing: list[str] = Field(default_factory=list)
+    follow: list[int] = Field(default_factory=list)
     model: str
     prompt: int

@@ -32,6 +32,7 @@ from webrag_core.orchestration.frontier import (
     run_document,
 )
 from webrag_core.orchestration.judged import decide, wants_verdict
+from webrag_core.orchestration.judged_links import in_order_of, shown_links
 from webrag_core.orchestration.limits import COST, TIMEOUT, bounded
 from webrag_core.orchestration.link_reranking import reranked_links
 from webrag_core.orchestration.link_scorers import LinkCandidate, score_links
@@ -120,6 +121,8 @@ class Run:
     described: bool = False
     warnings: list[Caution] = field(default_factory=list)
     provider_failed: bool = False
+    judged: tuple[list[int], Verdict] | None = None  # the last verdict, and the chunks that it is on
+    shown_links: list[str] = field(default_factory=list)  # URLs of the links that the judge chose from
     too_dear: str | None = None  # which limit of cost is reached
 
     @property
@@ -299,6 +302,9 @@ class Run:
         signals, decision = await self._judged()
         if decision.action == "expand_breadth":
             await self._rerank_links()
+            self.candidates = in_order_of(
+                signals.verdict, self.shown_links, self.candidates, floor=self.settings.link_floor
+            )
             most = self.settings.max_candidates_per_iteration
             acquirer = self.corpus.ingestor.acquirer
             limited = isinstance(acquirer, LimitedAcquirer) and acquirer.limited
@@ -440,14 +446,26 @@ class Run:
             return None
         analysis = self.analysed.analysis
         chunks = [ranked.chunk for ranked in self.evidence.leading]
-        seconds = max(1.0, self.clock.seconds_left)
+        chunk_ids = [chunk.chunk_id for chunk in chunks]
+        if self.judged is not None and self.judged[0] == chunk_ids:  # the map may have brought links, no evidence
+            return self.judged[1]
+        chooses = self._pays and self.budget > len(self.rounds) and not self._is_spent
+        links = shown_links(self.candidates, self.links) if chooses else {}
         try:
             with self.clock.phase("judging_ms"):
-                return await self.judge.judge(analysis.original_query, analysis.parts, chunks, seconds=seconds)
+                verdict = await self.judge.judge(
+                    analysis.original_query,
+                    analysis.parts,
+                    chunks,
+                    links=list(links.values()),
+                    seconds=max(1.0, self.clock.seconds_left),
+                )
         except ChatError as error:
             self.warn(Caution(failure_warning(error)))
             self.judge = None  # it is not waited for in every round
             return None
+        self.shown_links, self.judged = list(links), (chunk_ids, verdict)
+        return verdict
 
     async def _record(self, signals: EvaluationSignals, decision: ExpansionDecision, elapsed_ms: float) -> None:
         """Store the round, and the step that led to it."""
