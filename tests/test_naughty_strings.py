@@ -16,7 +16,6 @@ from tests.local_site import SITE, LocalSite, page
 from tests.suites import naughty_strings
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.cli import output as cli_output
-from webrag_core.cli import quotes as cli_quotes
 from webrag_core.cli.answer import print_answer
 from webrag_core.config import Settings
 from webrag_core.corpus.verification import VerificationCounts, verify_corpus
@@ -229,8 +228,7 @@ def test_no_terminal_escape_of_a_page_reaches_the_terminal(settings: Settings, m
     site = LocalSite({"/": page(f"Tea {attack}", f"Green tea {attack} is brewed at eighty degrees.")})
     shown = io.StringIO()
     terminal = Console(file=shown, force_terminal=True, color_system=None, soft_wrap=True)
-    for module in (cli_output, cli_quotes):
-        monkeypatch.setattr(module, "out", terminal)
+    monkeypatch.setattr(cli_output, "out", terminal)
 
     async def work() -> None:
         async with Corpus.open(settings, site) as corpus:

@@ -12,7 +12,9 @@ class Readable:
 
     def to_markdown(self) -> str:
         """The result to read. Text of pages is quoted: it cannot become markup of what it is pasted into."""
-        raise NotImplementedError
+        from webrag_core.showing.markdown import render_markdown
+
+        return render_markdown(self)
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from webrag_core.cli.files import Proof
 from webrag_core.cli.output import Json
-from webrag_core.cli.quotes import Proof
 from webrag_core.extras import DAGSTER, is_installed, require_extra
 
 

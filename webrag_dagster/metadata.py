@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from webrag_dagster.markdown import code, link, passage_markdown, prose, quote, rows_markdown
+from webrag_dagster.markdown import block, code, link, prose, rows_markdown
 from webrag_dagster.plots import score_plot
 from webrag_dagster.running import ORIGIN
 
 if TYPE_CHECKING:
     from webrag_core.orchestration.models import OrchestrationResult, Round
     from webrag_core.providers.prices import ProviderSpending
-    from webrag_core.retrieval.models import CitationSpan
 
 Metadata = dict[str, dg.MetadataValue]
 Cell = str | int | float | bool | None
 
 MAX_ROWS = 100
 MAX_QUOTES = 8
-_QUOTE_CHARS = 1_200
 _TITLE_CHARS = 40
 
 
@@ -135,14 +133,17 @@ def _trace(done: Round) -> dict[str, Cell]:
 def answer_markdown(result: OrchestrationResult) -> str:
     """Question, verbatim quotes with their sources but for those of low relevance, why the search stopped, pages,
     warnings."""
+    from webrag_core.showing.elements import Section
+    from webrag_core.showing.evidence import quotations
+    from webrag_core.showing.markdown import write_markdown
+
     decision = result.final_decision
     lines = [f"**{result.verdict_line()}**", "", "### Question", "", prose(result.query), ""]
     lines += ["### Evidence" if result.status == "answered" else "### The nearest passages", ""]
     if not result.citations:
         lines += ["*No evidence was found.*", ""]
-    shown = result.best_first[:MAX_QUOTES]
-    for citation in shown:
-        lines += [*_cited(citation, result.query), ""]
+    shown = [quotation for quotation in quotations(result) if not quotation.weak][:MAX_QUOTES]
+    lines += [write_markdown([Section("quotes", "", tuple(shown))], code_block=block)]
     if len(result.citations) > len(shown):
         lines += [f"*{len(result.citations) - len(shown)} more quotes are kept with answer {result.answer_id}.*", ""]
     lines += [
@@ -193,28 +194,6 @@ def page_path(url: str) -> str:
 def short_title(title: str | None) -> str | None:
     """The first characters of a title: a row of one line."""
     return title if title is None or len(title) <= _TITLE_CHARS else f"{title[:_TITLE_CHARS].rstrip()}…"
-
-
-def _cited(citation: CitationSpan, query: str) -> list[str]:
-    from webrag_core.retrieval.quotes import quote_window
-    from webrag_core.showing.passage import plain_lines
-
-    window = quote_window(citation.verbatim_text, query, _QUOTE_CHARS)
-    shown = window.shown
-    start, end = (0, 0) if window.highlight is None else (window.highlight.start, window.highlight.end)
-    marked = (max(0, start - shown.start), max(0, min(end, shown.end) - shown.start))
-    label = citation.section_heading or citation.title or citation.source_url
-    if citation.title and citation.title not in label:
-        label = f"{citation.title} › {label}"
-    lines = [
-        f"**{citation.number}.** {link(label, citation.source_url)} · relevance {citation.relevance:.2f}",
-        "",
-        quote(passage_markdown(plain_lines(shown.of(citation.verbatim_text), marked))),
-    ]
-    hidden = len(citation.verbatim_text) - (shown.end - shown.start)
-    if hidden:
-        lines += [">", f"> *{shown.start} characters before and {hidden - shown.start} after are not shown*"]
-    return lines
 
 
 def _count(number: int, noun: str) -> str:

@@ -243,13 +243,6 @@ class Answer(Readable, Contract):
         number = "" if self.answer_id is None else f"{self.answer_id} "
         return f"{number}{self.status} ({percent(self.confidence)}): {size}, question {shortened(self.question)}"
 
-    def to_markdown(self) -> str:
-        """The sentences with links to their quotes, or the nearest passages; then the quotes, each with its source."""
-        # the one arrow upwards (pyproject.toml): notebooks ask the result itself how it is shown
-        from webrag_core.showing.markdown import render_markdown
-
-        return render_markdown(self)
-
     @property
     def numbered(self) -> Mapping[int, SentenceCitation]:
         """The citations by their numbers. Those of forgotten pages leave gaps: a number is never a position."""

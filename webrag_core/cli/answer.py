@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.files import HtmlFile, MarkdownFile, write_readable
+from webrag_core.cli.files import HtmlFile, MarkdownFile, Proof, write_readable
 from webrag_core.cli.output import (
     NOT_ANSWERED,
     FailUnlessAnswered,
@@ -17,14 +17,12 @@ from webrag_core.cli.output import (
     Time,
     check_time,
     check_writable,
+    print_elements,
     print_json,
-    print_line,
 )
 from webrag_core.cli.progress import Show, show_progress
-from webrag_core.cli.quotes import Proof, print_citation, print_hidden
 from webrag_core.cli.wanted_evidence import Constraints, Intent, MaxAge, seconds_of
 from webrag_core.config import load_settings
-from webrag_core.percentages import percent
 
 if TYPE_CHECKING:
     from webrag_core.history.models import TimeAxis
@@ -32,8 +30,6 @@ if TYPE_CHECKING:
     from webrag_core.retrieval.search import CorpusSearch
 
 Modes = Literal["auto", "chunk", "full_context"]
-
-_STYLES = {"answered": "bold green", "partial": "bold yellow", "likely": "bold yellow", "not_found": "bold red"}
 
 
 def _policies() -> list[tuple[str, str]]:
@@ -110,7 +106,9 @@ def answer(
         if as_json:
             print_json(past.model_dump(mode="json") | {"status": past.status})
         else:
-            _print_past(past, quotes, show_all=show_all, proof=proof)
+            from webrag_core.showing.evidence import search_view
+
+            print_elements(search_view(past, quotes), show_all=show_all, proof=proof)
         _end(past, html, markdown, fail_unless_answered=fail_unless_answered)
         return
     check_time(time, at)
@@ -170,55 +168,8 @@ async def _answer_at(at: str, time: TimeAxis, query: str, urls: list[str]) -> Co
         return await wanted.run(Services.over(corpus))
 
 
-def _print_past(results: CorpusSearch, quotes: int, *, show_all: bool, proof: bool) -> None:
-    """Print the verdict, then what a search prints."""
-    from webrag_core.cli.search import print_results
-
-    print_line(results.verdict_line(), style=_STYLES[results.status])
-    print_line(f"Question: {results.query}", style="bold")
-    print_line("")
-    print_results(results, quotes, show_all=show_all, proof=proof)
-
-
 def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = False, proof: bool = False) -> None:
-    """Print the verdict, the quotes and the trace of the run. At most one quote for `not_found`, none of low relevance
-    (full context cites them) unless `show_all`."""
-    print_line(result.verdict_line(), style=_STYLES[result.status])
-    print_line(f"Question: {result.query}", style="bold")
-    print_line(f"Start page: {result.url}")
-    print_line("")
-    most = 1 if result.status == "not_found" else quotes
-    shown = result.citations if show_all else result.best_first[:most]
-    if shown and result.status == "not_found":
-        print_line("Nearest passage:", style="dim")
-    for citation in shown:
-        print_citation(citation, result.query, proof=proof)
-    print_hidden(result.citations, len(shown))
-    print_line("Pages read", style="bold")
-    documents = result.read_documents()
-    for document in documents:
-        note = f" ({document.reason})" if document.reason else ""
-        print_line(f"  round {document.round}, depth {document.link_depth}  {document.outcome}{note}  {document.url}")
-    previews = len(result.documents) - len(documents)
-    if previews:
-        print_line(f"Linked pages looked at and not read: {previews}")
-    if result.map_files:
-        print_line(f"Files that list the site's pages, read or missing: {len(result.map_files)}")
-    if result.status != "answered" and result.look_next:
-        print_line("")
-        print_line("Where to look next", style="bold")
-        for url in result.look_next:
-            print_line(f"  {url}")
-    decision = result.final_decision
-    print_line("")
-    print_line(f"Link-following rounds: {result.total_iterations}")
-    for step in result.expansion_steps:
-        print_line(f"  round {step.iteration - 1}: {step.decision} [{step.rule}] {step.reason}")
-    print_line(f"Stopped: {decision.rule} ({result.policy}): {decision.reason}")
-    print_line(f"Confidence: {percent(result.confidence)}")
-    print_line(f"Estimated completeness: {result.probability_complete:.0%} ({result.probability_note})")
-    print_line(f"Time: {result.timing.total_ms / 1000:.2f} s, mode {result.mode}, answer {result.answer_id}")
-    for one in result.spent:
-        print_line(f"Asked of an endpoint: {one.text}")
-    for warning in result.warnings:
-        print_line(f"Warning: {warning}", style="yellow")
+    """Print the verdict, the quotes and the trace of the run."""
+    from webrag_core.showing.evidence import evidence_view
+
+    print_elements(evidence_view(result, quotes), show_all=show_all, proof=proof)

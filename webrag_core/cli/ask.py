@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from webrag_core.cli.addresses import way_out, with_scheme
-from webrag_core.cli.files import HtmlFile, MarkdownFile, write_readable
+from webrag_core.cli.files import HtmlFile, MarkdownFile, Proof, write_readable
 from webrag_core.cli.output import (
     NOT_ANSWERED,
     FailUnlessAnswered,
@@ -23,7 +23,6 @@ from webrag_core.cli.output import (
     print_json,
 )
 from webrag_core.cli.progress import Show, show_progress
-from webrag_core.cli.quotes import Proof
 from webrag_core.cli.wanted_evidence import Constraints, Intent, MaxAge, seconds_of
 from webrag_core.config import load_settings
 from webrag_core.errors import GuardrailsViolationError, InvalidInputError, WebragError

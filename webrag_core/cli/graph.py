@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
-from webrag_core.cli.output import CERTAINTIES, Json, complain, print_json, print_line, print_versions, write_file
+from webrag_core.cli.output import Json, complain, print_elements, print_json, print_line, write_file
 from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
@@ -145,6 +145,7 @@ def at(
     """Show what held of the keys on a date, quoted from the text of that time."""
     from webrag_core.history.as_of import AsOf
     from webrag_core.retrieval.graph.past import AT_KINDS, version_at
+    from webrag_core.showing.past import CERTAINTIES
 
     moment = AsOf.parse(date, "--date")
     if moment.in_future:
@@ -173,6 +174,7 @@ def works(
     from webrag_core.acquisition.urls import canonicalise
     from webrag_core.cli.addresses import with_scheme
     from webrag_core.corpus.works import Work, load_works
+    from webrag_core.showing.past import versions_beside
     from webrag_core.store.database import Database
 
     for url in urls:
@@ -189,8 +191,7 @@ def works(
     else:
         for url, listed in by_page.items():
             for one in listed:
-                print_line(one.key, style="bold")
-                print_versions(one.members, url)
+                print_elements([versions_beside(one.key, one.members, url)])
             if not listed:
                 complain(f"{url}: no version of it at another address is stored", style="yellow")
     raise typer.Exit(0 if any(by_page.values()) else 1)

@@ -13,21 +13,19 @@ from rich.text import Text
 
 from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.database import on_database
-from webrag_core.cli.files import HtmlFile, MarkdownFile, write_readable
+from webrag_core.cli.files import HtmlFile, MarkdownFile, Proof, write_readable
 from webrag_core.cli.output import (
-    CERTAINTIES,
     Json,
     Time,
     check_time,
     out,
+    print_elements,
     print_json,
     print_line,
     print_table,
-    print_versions,
     print_wrapped,
     write_file,
 )
-from webrag_core.cli.quotes import Proof
 from webrag_core.cli.status_report import reason_words
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
     from webrag_core.history.answers import StoredAnswer
     from webrag_core.history.citations import CitationState
     from webrag_core.history.compare import PageComparison
-    from webrag_core.history.models import OtherVersion, PageAt, PageChange, PageHistory, StatedTime
     from webrag_core.orchestration.answers import StoredRun
     from webrag_core.store.database import Database
 
@@ -85,6 +82,7 @@ def history(
     from webrag_core.history.as_of import AsOf
     from webrag_core.history.diff_page import render_page
     from webrag_core.history.legal import page_of_law, part_of
+    from webrag_core.showing.past import history_view, page_at_view
     from webrag_core.store.database import Database
 
     law = parse_legal_identifier(target)
@@ -136,11 +134,11 @@ def history(
                 if as_json:
                     print_json(story.model_dump(mode="json") | page.model_dump(mode="json"))
                 else:
-                    _print_page_at(page)
+                    print_elements(page_at_view(page))
             elif as_json:
                 print_json(story)
             else:
-                _print_history(story)
+                print_elements(history_view(story))
 
     asyncio.run(work())
 
@@ -156,7 +154,9 @@ def _list_changes(target: str, since: str | None, until: str | None, *, as_json:
     if as_json:
         print_json({"changes": [change.model_dump(mode="json") for change in listed.changes]})
     else:
-        _print_changes(listed.changes)
+        from webrag_core.showing.past import changes_view
+
+        print_elements(changes_view(listed.changes))
 
 
 def citations(
@@ -166,6 +166,7 @@ def citations(
 ) -> None:
     """Show whether quotes of past answers still stand. Fetch nothing."""
     from webrag_core.application.reading import Citations
+    from webrag_core.showing.past import state_counts
 
     wanted = Citations.of(answers=None if answer is None else (answer,), changed=changed)
     shown: list[dict[str, object]] = []
@@ -186,7 +187,7 @@ def citations(
     if as_json:
         print_json({"citations": shown})
     else:
-        print_line(f"{counts.total()} citations: {_counts(counts)}")
+        print_line(f"{counts.total()} citations: {state_counts(counts)}")
 
 
 @answers_app.command("list")
@@ -240,6 +241,7 @@ def show_command(
     from webrag_core.application.reading import OpenAnswer
     from webrag_core.cli.ask import print_prose
     from webrag_core.orchestration.answers import load_stored_run
+    from webrag_core.showing.past import state_counts
     from webrag_core.store.database import Database
 
     async def work() -> None:
@@ -249,14 +251,13 @@ def show_command(
             async with database.connection() as connection:
                 walk = await load_stored_run(connection, number) if opened.answer.kind == "evidence" else None
         write_readable(prose or opened, html, markdown)
+        today = state_counts(Counter(citation.state for citation in opened.citations))
         if as_json:
             print_json(prose or opened)
             return
         if prose is not None:
             print_prose(prose, show_all=show_all, proof=proof)
-            print_line(
-                f"Its quotes today: {_counts(Counter(citation.state for citation in opened.citations))}", style="bold"
-            )
+            print_line(f"Its quotes today: {today}", style="bold")
             if prose.trace_id is not None:
                 print_line(f"Trace {prose.trace_id}", style="dim")
             for citation in opened.citations:
@@ -272,9 +273,7 @@ def show_command(
         if answer.trace_id is not None:
             print_line(f"Trace {answer.trace_id}", style="dim")
         if opened.citations:
-            print_line(
-                f"Its quotes today: {_counts(Counter(citation.state for citation in opened.citations))}", style="bold"
-            )
+            print_line(f"Its quotes today: {today}", style="bold")
         for citation in opened.citations:
             _print_citation(citation, whole=True)
 
@@ -312,51 +311,6 @@ def _verdict(answer: StoredAnswer, walk: StoredRun | None) -> str:
     return "Not found" if status == "not_found" else f"{status.capitalize()}: {estimate}"
 
 
-def _print_history(story: PageHistory) -> None:
-    print_line(story.url, style="bold")
-    several = {one.url for one in story.periods} != {story.url}
-    print_table(
-        ("version", "seen from", "last seen", "something else from", "why", *(("address",) if several else ())),
-        (
-            (
-                "absent" if one.version is None else one.version,
-                f"{one.seen_from:%Y-%m-%d %H:%M:%S}",
-                f"{one.seen_last:%Y-%m-%d %H:%M:%S}",
-                "" if one.seen_until is None else f"{one.seen_until:%Y-%m-%d %H:%M:%S}",
-                _why(one.basis, one.cause, kept=one.kept),
-                *((one.url,) if several else ()),
-            )
-            for one in story.periods
-        ),
-    )
-    if story.stated:
-        _print_stated(story.stated)
-    for key, members in story.works.items():
-        _print_work(key, members, story.url)
-
-
-def _print_stated(stated: list[StatedTime]) -> None:
-    print_line("What its versions say of their own time", style="bold")
-    bases = {"text": "the text", "metadata": "its metadata", "history": "its history"}
-    bases["undated"] = "its history, at some time"
-    print_table(
-        ("version", "is", "from", "until before", "says"),
-        ((one.version, one.kind.replace("_", " "), one.start or "", one.end or "", bases[one.basis]) for one in stated),
-    )
-
-
-def _print_work(key: str, members: list[OtherVersion], here: str) -> None:
-    print_line(f"Versions beside each other: {key}", style="bold")
-    print_versions(members, here)
-
-
-def _why(basis: str, cause: str | None, *, kept: bool) -> str:
-    notes = {"seen": "", "archive": "from an archive", "backfilled": "earlier sightings unknown"}
-    causes = {"extractor": "another extractor, same page", "unsure": "another extractor; perhaps the page, too"}
-    parts = [notes.get(basis, basis), causes.get(cause or "", ""), "" if kept else "text no longer kept"]
-    return ", ".join(part for part in parts if part)
-
-
 async def _show_left_out(database: Database, url: str, *, as_json: bool) -> None:
     from webrag_core.acquisition.urls import canonicalise
     from webrag_core.history.left_out import left_out_of, left_out_words
@@ -376,54 +330,24 @@ async def _show_left_out(database: Database, url: str, *, as_json: bool) -> None
     print_table(("version", "fetched", "kept", "left out (characters)"), rows)
 
 
-def _print_page_at(page: PageAt) -> None:
-    version = "no text" if page.version is None else f"version {page.version}"
-    print_line(f"{page.url} at {page.at}: {CERTAINTIES[page.certainty]}, {version}", style="bold")
-    print_line(f"{page.note}.")
-    if page.nearest is not None and page.nearest.version is not None:
-        near = page.nearest
-        print_line(f"Nearest     version {near.version}, seen {near.seen_from:%Y-%m-%d} to {near.seen_last:%Y-%m-%d}")
-    if page.text is not None:
-        out.print()
-        for line in page.text.splitlines():
-            print_line(line)
-
-
-def _print_changes(rows: list[PageChange]) -> None:
-    print_table(
-        ("first seen", "page", "change", "from", "to"),
-        (
-            (f"{one.by:%Y-%m-%d %H:%M:%S}", one.url, one.kind, one.from_version or "", one.to_version or "")
-            for one in rows
-        ),
-    )
-    print_line(f"{len(rows)} changes")
-
-
 def _print_comparison(comparison: PageComparison, html: Path | None, *, as_json: bool) -> None:
     if as_json:
         print_json(comparison)
         return
-    if html is None:
-        for line in comparison.unified().splitlines():
-            print_line(line, style={"-": "red", "+": "green", "@": "cyan", "~": "blue"}.get(line[:1]))
-    counts = comparison.diff.counts()
-    kinds = ", ".join(f"{counts[kind]} {kind}" for kind in ("edited", "added", "removed", "moved") if counts.get(kind))
-    print_line(f"{comparison.note or kinds or 'nothing changed'}.")
-    if comparison.diff.facts_changed:
-        print_line(f"Changed facts: {', '.join(comparison.diff.facts_changed)}.")
+    from webrag_core.showing.elements import Code
+    from webrag_core.showing.past import comparison_view
+
+    # what is written to a file is not printed, too
+    print_elements([part for part in comparison_view(comparison) if html is None or not isinstance(part, Code)])
     if html is not None:
         print_line(f"Written to {html}")
 
 
-def _counts(counts: Counter[State]) -> str:
-    states: tuple[State, ...] = ("valid", "moved", "changed", "gone", "broken")
-    return ", ".join(f"{counts[state]} {state}" for state in states if counts[state] or state != "broken")
-
-
 def _print_citation(one: CitationState, *, whole: bool = False) -> None:
+    from webrag_core.showing.past import state_line
+
     styles = {"valid": "green", "moved": "cyan", "changed": "yellow", "gone": "red", "broken": "red"}
-    print_line(f"[{one.answer_id}.{one.number}] {_state_line(one)}", style=styles[one.state])
+    print_line(f"[{one.answer_id}.{one.number}] {state_line(one)}", style=styles[one.state])
     print_line(f"    {one.url} version {one.cited_version}")
     for line in one.quote.splitlines() if whole else [_shortened(one.quote)]:
         print_wrapped("    │ ", Text(visible(line)))
@@ -438,22 +362,3 @@ def _print_citation(one: CitationState, *, whole: bool = False) -> None:
 def _shortened(quote: str) -> str:
     words = one_line(quote)
     return words if len(words) <= _SHORT_CHARS else f"{words[:_SHORT_CHARS].rsplit(' ', 1)[0]} …"
-
-
-def _state_line(one: CitationState) -> str:
-    reasons = {
-        ("moved", "text"): "stands elsewhere on the page",
-        ("moved", "markup"): "the same words, with other markup or links",
-        ("moved", "page"): "stands on another page",
-        ("changed", "reworded"): f"{one.kept:.0%} of its words are left"
-        + (f", {one.standing} of {one.sentences} sentences unchanged" if one.sentences > 1 else ""),
-        ("changed", "lost"): "no longer on the page",
-    }
-    parts = [one.state, reasons.get((one.state, one.how), "")]
-    if one.facts_changed:
-        parts.append(f"changed facts: {', '.join(one.facts_changed)}")
-    if one.state == "valid" and one.context_changed:
-        parts.append("what stands around it changed")
-    if one.cause == "extractor":
-        parts.append("the page is the same, read by another extractor")
-    return "; ".join(part for part in parts if part)

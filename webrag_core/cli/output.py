@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from pydantic import BaseModel
-from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from webrag_core.errors import InvalidInputError
@@ -21,8 +19,7 @@ from webrag_core.showing import console
 from webrag_core.showing.visible_output import VisibleConsole
 
 if TYPE_CHECKING:  # commands that fail early or print help do not pay for the layers
-    from webrag_core.corpus.works import WorkMember
-    from webrag_core.history.models import OtherVersion
+    from webrag_core.showing.elements import Element
 
 out = VisibleConsole(soft_wrap=True)
 err = VisibleConsole(stderr=True, soft_wrap=True)
@@ -33,14 +30,6 @@ Time = Annotated[
 ]
 """Option that chooses one of two times, which are never mixed."""
 Intents = Literal["factual", "comparison", "how_to", "exploratory"]
-CERTAINTIES = {
-    "certain": "certain",
-    "between": "not certain",
-    "not_seen": "not seen",
-    "not_in_force": "not in force",
-    "not_stated": "not stated",
-}
-"""How sure it is what a page said, in words."""
 NOT_ANSWERED = 3
 """Exit code of `--fail-unless-answered`."""
 FailUnlessAnswered = Annotated[
@@ -50,9 +39,6 @@ FailUnlessAnswered = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, logs on stderr.")]
-
-_PIPE_WIDTH = 240
-_EMPTY = ("", "–")
 
 
 def tokens_charged(tokens: int) -> str:
@@ -68,21 +54,8 @@ def print_json(value: BaseModel | dict[str, Any]) -> None:
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
-    """A table whose cells are data, never mark-up. On a terminal columns that are empty in every row are left out, and
-    the first one is never cut."""
-    names, cells = list(columns), [[console.plain_line(str(cell)) for cell in row] for row in rows]
-    shown = [
-        place
-        for place in range(len(names))
-        if not (out.is_terminal and cells and all(row[place] in _EMPTY for row in cells))
-    ]
-    table = Table(box=None)
-    for place in shown:
-        table.add_column(names[place], overflow="fold", no_wrap=place == 0)
-    for row in cells:
-        table.add_row(*(escape(row[place]) for place in shown))
-    # a pipe has no width: never fold cells there
-    (out if out.is_terminal else VisibleConsole(width=_PIPE_WIDTH)).print(table)
+    """A table whose cells are data, never mark-up, see `console.print_table`."""
+    console.print_table(out, columns, rows)
 
 
 def write_file(path: Path, text: str) -> None:
@@ -97,13 +70,6 @@ def check_time(time: str, at: object) -> None:
     """Raise InvalidInputError where a kind of time is chosen and no date `at` that it is of."""
     if time == "valid" and at is None:
         raise InvalidInputError("--time needs --at")
-
-
-def print_versions(members: Iterable[WorkMember | OtherVersion], here: str) -> None:
-    """Print the versions of a page that stand at other addresses; the page `here` is named."""
-    for one in members:
-        mark = "this page" if one.url == here else "" if one.stored else "gone"
-        print_line(f"  {one.label:<12} {one.url}  {mark}".rstrip())
 
 
 def check_writable(path: Path) -> None:
@@ -128,6 +94,13 @@ def complain(text: str, style: str | None = None) -> None:
 def print_line(text: str, style: str | None = None) -> None:
     """A line that may hold text of pages."""
     console.print_line(out, text, style)
+
+
+def print_elements(parts: Sequence[Element], *, show_all: bool = False, proof: bool = False) -> None:
+    """Print the elements of a result, see `terminal.print_view`."""
+    from webrag_core.showing.terminal import print_view
+
+    print_view(parts, out, show_all=show_all, proof=proof, more="--quotes N, --all or --json")
 
 
 def print_wrapped(lead: str, text: Text, *, first: str | None = None, style: str = "") -> None:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from webrag_core.cli.files import Proof
 from webrag_core.cli.log import leave_warnings_to_the_result
-from webrag_core.cli.output import Intents, Json, Time, check_time, print_json, print_line
-from webrag_core.cli.quotes import Proof, print_citation, print_hidden
+from webrag_core.cli.output import Intents, Json, Time, check_time, print_elements, print_json
 from webrag_core.config import load_settings
 
 if TYPE_CHECKING:
-    from webrag_core.retrieval.models import RetrievedChunk
     from webrag_core.retrieval.search import CorpusSearch
 
 
@@ -122,32 +121,6 @@ def search(
     if as_json:
         print_json(results)
     else:
-        print_results(results, quotes, show_all=show_all, proof=proof)
+        from webrag_core.showing.evidence import search_view, without_verdict
 
-
-def print_results(results: CorpusSearch, quotes: int, *, show_all: bool = False, proof: bool = False) -> None:
-    """Print numbered quotes, then the numbers of the search."""
-    from webrag_core.retrieval.citations import relevant
-
-    chunks = {ranked.chunk.chunk_id: ranked.chunk for ranked in results.chunks}
-    shown = results.citations if show_all else relevant(results.citations)[:quotes]
-    if results.spellings:
-        print_line(f"Note        {results.spelling_note}")
-    for citation in shown:
-        print_citation(citation, results.searched_for, dated=_date(chunks[citation.chunk_id]), proof=proof)
-    stats = results.corpus_stats
-    if not results.citations:
-        print_line("No results.", style="yellow")
-    print_hidden(results.citations, len(shown))
-    print_line(
-        f"Searched    {stats.total_documents} pages, {stats.total_parent_chunks} passages;"
-        f" {results.candidates} candidates ({results.pattern.value}), {results.timing.total_ms:.0f} ms"
-    )
-    for other in results.queries[1:]:
-        print_line(f"Sub-query   {other}")
-    for warning in results.warnings:
-        print_line(f"Warning     {warning}", style="yellow")
-
-
-def _date(chunk: RetrievedChunk) -> str:
-    return f"fetched {chunk.fetched_at:%Y-%m-%d}" if chunk.dated is None else f"dated {chunk.dated:%Y-%m-%d}"
+        print_elements(without_verdict(search_view(results, quotes)), show_all=show_all, proof=proof)

@@ -10,10 +10,8 @@ from pydantic import BaseModel
 
 from webrag_core.errors import NotStoredError
 from webrag_core.history.citations import CitationState, citation_states
-from webrag_core.markdown_text import fenced, link, prose, quote
 from webrag_core.percentages import percent
 from webrag_core.readable import Readable, counted
-from webrag_core.retrieval.text_fragments import fragment_url
 from webrag_core.store.database import Database
 
 
@@ -61,22 +59,6 @@ class OpenedAnswer(Readable, BaseModel):
         """Its number, size and question."""
         answer = self.answer
         return f"{answer.answer_id} {answer.percent()}: {counted(len(self.citations), 'quote')} for {answer.query!r}"
-
-    def to_markdown(self) -> str:
-        """The quotes with their states today."""
-        answer = self.answer
-        asked = f"Asked {answer.started_at:%Y-%m-%d %H:%M} UTC, confidence {answer.percent()}"
-        lines = [
-            f"# {prose(answer.query)}",
-            "",
-            f"{asked}." if answer.reason is None else f"Failed: {prose(answer.reason)}",
-            "",
-        ]
-        for one in self.citations:
-            opened = link(one.url, fragment_url(one.url, one.quote))
-            lines += [f"**{one.number}.** {opened}: version {one.cited_version}, {one.state}", ""]
-            lines += [quote(fenced(one.quote.strip("\n"))), ""]
-        return "\n".join(lines).rstrip() + "\n"
 
 
 _HIGHEST = 2**63 - 1  # of PostgreSQL's numbers

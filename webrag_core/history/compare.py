@@ -12,7 +12,6 @@ from webrag_core.history.as_of import AsOf
 from webrag_core.history.diff import PageDiff, recent_diff, unified
 from webrag_core.history.models import HistoryPeriod
 from webrag_core.history.pages import seen_at, seen_history
-from webrag_core.markdown_text import fenced, prose
 from webrag_core.readable import Readable, counted
 from webrag_core.text_work import beside_loop
 
@@ -38,10 +37,6 @@ class VersionText(Readable, BaseModel):
         """Its name, page and length."""
         return f"{self.name} of {self.url}: {len(self.text):,} characters"
 
-    def to_markdown(self) -> str:
-        """The text, as a block of code."""
-        return f"# {prose(self.url)}\n\n{self.name}\n\n{fenced(self.text, 'markdown')}\n"
-
 
 class PageComparison(Readable, BaseModel):
     """What changed between two versions. `note` says in one sentence what is special about the pair, if anything."""
@@ -59,15 +54,6 @@ class PageComparison(Readable, BaseModel):
     def summary(self) -> str:
         """The page and the number of its changes."""
         return f"{self.url}: {self.before.name} and {self.after.name}, {counted(len(self.diff.changes), 'change')}"
-
-    def to_markdown(self) -> str:
-        """What changed, block by block, as a block of code."""
-        lines = [f"# {prose(self.url)}", "", f"From {self.before.name} to {self.after.name}", ""]
-        if self.note:
-            lines += [prose(self.note), ""]
-        if facts := self.diff.facts_changed:
-            lines += [f"Changed: {', '.join(facts)}", ""]
-        return "\n".join([*lines, fenced(self.unified().rstrip("\n"), "diff")]) + "\n"
 
 
 async def compare(connection: AsyncConnection, url: str, before: str, after: str) -> PageComparison:

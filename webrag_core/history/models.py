@@ -7,6 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from webrag_core.readable import Readable, counted
+
 Certainty = Literal["certain", "between", "not_seen", "not_in_force", "not_stated"]
 TimeAxis = Literal["seen", "valid"]
 """Two times that are never mixed: when a text was seen, and when it holds by what it says of itself."""
@@ -59,7 +61,7 @@ class OtherVersion(BaseModel):
     stored: bool
 
 
-class PageHistory(BaseModel):
+class PageHistory(Readable, BaseModel):
     """All periods of a page, in order. An address that became another page's is followed to that page.
 
     `stated` is what its versions say of their own time, `works` the versions of each work that it belongs to.
@@ -70,6 +72,10 @@ class PageHistory(BaseModel):
     stated: list[StatedTime] = []
     works: dict[str, list[OtherVersion]] = {}
 
+    def summary(self) -> str:
+        """The page and how often its text changed."""
+        return f"{self.url}: {counted(len(self.periods), 'period')}"
+
     def last_two(self) -> tuple[str, str] | None:
         """Numbers of the last two different texts that are kept, the earlier one first; None for fewer."""
         texts = (str(one.version) for one in reversed(self.periods) if one.version is not None and one.kept)
@@ -77,7 +83,7 @@ class PageHistory(BaseModel):
         return (numbers[1], numbers[0]) if len(numbers) > 1 else None
 
 
-class PageAt(BaseModel):
+class PageAt(Readable, BaseModel):
     """What a page said at a time: by default when it was seen so, with `time` valid when it holds by its own words.
 
     `certain`: it was seen with this text (or confirmed absent: no version) at that time or both before and after it.
@@ -109,6 +115,11 @@ class PageAt(BaseModel):
     kind: str | None = None
     nearest: HistoryPeriod | None = None
     note: str
+
+    def summary(self) -> str:
+        """The page, the time, and how sure it is what it said."""
+        version = "no text" if self.version is None else f"version {self.version}"
+        return f"{self.url} at {self.at}: {self.certainty}, {version}"
 
 
 class PageChange(BaseModel):

@@ -7,14 +7,12 @@ from typing import Literal
 from pydantic import Field
 
 from webrag_core.judging.verdict import Verdict
-from webrag_core.markdown_text import address, code, prose
 from webrag_core.percentages import percent
-from webrag_core.providers.prices import ProviderSpending, spent_line
+from webrag_core.providers.prices import ProviderSpending
 from webrag_core.readable import Readable, counted, shortened
 from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.citations import relevant
 from webrag_core.retrieval.models import CitationSpan, Contract, CorpusStats, RankedChunk
-from webrag_core.retrieval.quotes_markdown import citations_markdown
 
 QueryType = Literal["factual", "comparison", "how_to", "exploratory"]
 Action = Literal["stop", "expand_breadth", "expand_intent"]
@@ -276,27 +274,6 @@ class OrchestrationResult(Readable, Contract):
         size = f"{counted(len(self.citations), 'quote')}, {counted(len(self.rounds), 'round')}"
         number = "" if self.answer_id is None else f"{self.answer_id} "
         return f"{number}{self.status} ({percent(self.confidence)}): {size}, query {shortened(self.query)}"
-
-    def to_markdown(self) -> str:
-        """The verdict, the relevant quotes, each with its source, why the run stopped, its pages and warnings."""
-        quotes = self.best_first
-        if self.status == "not_found":
-            quotes = quotes[:1]
-        lines = [f"# {prose(self.query)}", "", f"**{prose(self.verdict_line())}**", ""]
-        lines += citations_markdown(quotes, self.query)
-        if self.status != "answered" and self.look_next:
-            lines += ["## Where to look next", "", *(f"- {address(url)}" for url in self.look_next), ""]
-        decision = self.final_decision
-        lines += ["## Pages read", ""]
-        for one in self.read_documents():
-            reason = f" ({prose(one.reason)})" if one.reason else ""
-            lines.append(f"- round {one.round}, {one.outcome}{reason}: {address(one.url)}")
-        lines.append("")
-        if self.spent:
-            lines += [f"Asked of endpoints: {prose(spent_line(self.spent))}", ""]
-        lines += [f"Stopped by rule {code(decision.rule)} of {code(self.policy)}: {prose(decision.reason)}", ""]
-        lines += [line for warning in self.warnings for line in (f"Warning: {prose(warning)}", "")]
-        return "\n".join(lines).rstrip() + "\n"
 
 
 def progress_line(phase: str, completed: Round | None) -> str:

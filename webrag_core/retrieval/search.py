@@ -9,10 +9,9 @@ from typing import Literal
 from pydantic import BaseModel
 
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.markdown_text import prose
 from webrag_core.readable import Readable, counted, shortened
 from webrag_core.result_warnings import log_warning
-from webrag_core.retrieval.citations import RELEVANCE_FLOOR, cite, prove_citations, relevant, with_pages
+from webrag_core.retrieval.citations import RELEVANCE_FLOOR, cite, prove_citations, with_pages
 from webrag_core.retrieval.folding import folded, spread
 from webrag_core.retrieval.languages import language_warnings
 from webrag_core.retrieval.merging import reading_order
@@ -27,7 +26,6 @@ from webrag_core.retrieval.models import (
     respelled,
     spelling_note,
 )
-from webrag_core.retrieval.quotes_markdown import citations_markdown
 from webrag_core.retrieval.request import Mode, Pattern, ScopeFilter, SearchRequest
 from webrag_core.retrieval.reranking import make_reranker, rank
 from webrag_core.retrieval.searcher import Searcher
@@ -94,19 +92,6 @@ class CorpusSearch(Readable, BaseModel):
         """Status and size."""
         pages = counted(len(self.corpus_stats.documents_matched), "page")
         return f"{self.status}: {counted(len(self.chunks), 'passage')} of {pages}, query {shortened(self.query)}"
-
-    def to_markdown(self) -> str:
-        """The relevant quotes, each with its source, the numbers of the search, and its warnings."""
-        stats = self.corpus_stats
-        lines = [f"# {prose(self.query)}", ""]
-        lines += [f"Note: {prose(self.spelling_note)}", ""] if self.spellings else []
-        lines += citations_markdown(relevant(self.citations), self.searched_for) or ["Nothing was found.", ""]
-        lines += [
-            f"Searched {counted(stats.total_documents, 'page')}, {counted(stats.total_parent_chunks, 'passage')}.",
-            "",
-            *(line for warning in self.warnings for line in (f"Warning: {prose(warning)}", "")),
-        ]
-        return "\n".join(lines).rstrip() + "\n"
 
     @property
     def top_score(self) -> float:

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.markup import escape
 from rich.style import Style
+from rich.table import Table
 from rich.text import Text
 
 from webrag_core.page_text import visible
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from webrag_core.showing.passage import Line
 
 _LEAST_WIDTH = 20
+_PIPE_WIDTH = 240
+_EMPTY = ("", "–")
 
 
 def print_line(console: Console, text: str, style: str | None = None) -> None:
@@ -70,6 +74,24 @@ def print_passage(console: Console, lines: Iterable[Line], *, indent: str) -> No
                 mark(console, piece, 0, len(words))
             text.append_text(piece)
         print_wrapped(console, indent, text)
+
+
+def print_table(console: Console, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
+    """A table whose cells are data, never mark-up. On a terminal columns that are empty in every row are left out, and
+    the first one is never cut."""
+    names, cells = list(columns), [[plain_line(str(cell)) for cell in row] for row in rows]
+    shown = [
+        place
+        for place in range(len(names))
+        if not (console.is_terminal and cells and all(row[place] in _EMPTY for row in cells))
+    ]
+    table = Table(box=None)
+    for place in shown:
+        table.add_column(names[place], overflow="fold", no_wrap=place == 0)
+    for row in cells:
+        table.add_row(*(escape(row[place]) for place in shown))
+    # a pipe has no width: never fold cells there
+    (console if console.is_terminal else type(console)(width=_PIPE_WIDTH, file=console.file)).print(table)
 
 
 def print_heading(console: Console, label: str, title: str, headings: Sequence[str]) -> None:

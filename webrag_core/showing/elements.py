@@ -9,9 +9,23 @@ from dataclasses import dataclass
 from typing import Literal
 
 from webrag_core.answering.models import Band, Highlight, Proof, SentenceCitation
-from webrag_core.showing.passage import Line, passage
+from webrag_core.showing.passage import Line, passage, plain_lines
 
-Key = Literal["answer", "listed", "evidence", "likely", "nearest", "missing", "disagreements", "next", "gathered"]
+Key = Literal[
+    "answer",
+    "listed",
+    "evidence",
+    "likely",
+    "nearest",
+    "missing",
+    "disagreements",
+    "next",
+    "gathered",
+    "quotes",
+    "pages",
+    "stop",
+    "states",
+]
 """What a section is about, whatever its heading says."""
 
 
@@ -67,6 +81,48 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Quotation:
+    """A passage of a page, letter for letter, around its best sentences, which are `marked`: [start, end) of `text`.
+
+    `quoted` is what a link to the live page marks, `notes` say what it is worth, `stamp` where exactly all of the
+    passage stands. `before` and `after` count characters of it that are left out. A `weak` one is shown on request.
+    """
+
+    number: int
+    url: str
+    title: str
+    headings: tuple[str, ...]
+    text: str
+    marked: tuple[int, int]
+    quoted: str
+    notes: tuple[str, ...]
+    stamp: str
+    page: int | None = None
+    before: int = 0
+    after: int = 0
+    weak: bool = False
+
+    def lines(self) -> list[Line]:
+        """Its lines, without marks of Markdown."""
+        return plain_lines(self.text, self.marked)
+
+    @property
+    def cut(self) -> str:
+        """How much is left out, in words; "" for nothing."""
+        if not self.before and not self.after:
+            return ""
+        return f"{self.before} characters before and {self.after} after are not shown"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page with what came of it."""
+
+    url: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """A line. `bare` says it without words of a question, a page or a server, for those who must not read orders in
     it; "" where nothing is left then."""
@@ -105,8 +161,32 @@ class Section:
 
     key: Key
     heading: str
-    elements: tuple[Sentence | ForgottenSentence | Passage | Row | Place | Step, ...]
+    elements: tuple[Sentence | ForgottenSentence | Passage | Quotation | Page | Row | Place | Step, ...]
     first: int | None = None
 
 
-Element = Verdict | Section | Note
+@dataclass(frozen=True, slots=True)
+class Title:
+    """What a result is about, where there is no verdict."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells under their names, with a heading ("" for none)."""
+
+    heading: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A text letter for letter, in a `language` of Markdown's blocks of code."""
+
+    text: str
+    language: str = "text"
+
+
+Element = Verdict | Section | Note | Title | Table | Code

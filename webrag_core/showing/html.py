@@ -1,4 +1,4 @@
-"""Elements as HTML, all text escaped; and an answer as one file to keep, which needs no network and no script."""
+"""Elements as HTML, all text escaped; and a result as one file to keep, which needs no network and no script."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from pathlib import Path
 from jinja2 import Template
 from markupsafe import Markup, escape
 
-from webrag_core.answering.models import Answer, SentenceCitation
+from webrag_core.answering.models import SentenceCitation
 from webrag_core.html_template import load_template
 from webrag_core.page_text import one_line, visible
+from webrag_core.readable import Readable
 from webrag_core.retrieval.text_fragments import fragment_url
-from webrag_core.showing.elements import Element, Passage, Section, Sentence
+from webrag_core.showing.elements import Element, Passage, Section, Sentence, Title, Verdict
 from webrag_core.showing.passage import Line, Part, in_runs
 from webrag_core.showing.view import view
 from webrag_core.showing.wording import FORGOTTEN_SENTENCE, PROOFS, sections, stamp
@@ -52,9 +53,12 @@ def write_html(parts: Sequence[Element | Sentence], links: Links) -> Markup:
     return Markup(_template("elements.html.j2").render(elements=parts, links=links, first=first).strip())
 
 
-def render_page(answer: Answer) -> str:
+def render_page(result: Readable) -> str:
     """The HTML file. All text of pages is escaped; control signs are made visible."""
-    return _template("answer_page.html.j2").render(title=answer.question, body=write_html(view(answer), Links()))
+    parts = view(result)
+    head = next(part for part in parts if isinstance(part, Verdict | Title))
+    title = head.question if isinstance(head, Verdict) else head.text
+    return _template("page.html.j2").render(title=title, body=write_html(parts, Links()))
 
 
 def marked(lines: Iterable[Line]) -> Markup:

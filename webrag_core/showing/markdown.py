@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from webrag_core.answering.models import Answer, SentenceCitation
+from webrag_core.answering.models import SentenceCitation
 from webrag_core.markdown_text import address, fenced, link, prose, quote
+from webrag_core.readable import Readable
 from webrag_core.retrieval.text_fragments import fragment_url
 from webrag_core.showing import elements
 from webrag_core.showing.passage import Line, Part, in_runs
@@ -15,14 +16,14 @@ from webrag_core.showing.wording import FORGOTTEN_SENTENCE, sections, stamp
 CodeBlock = Callable[[str], str]
 
 
-def render_markdown(answer: Answer) -> str:
-    """The sentences with links to their quotes, or the nearest passages; each quote with its source."""
-    return write_markdown(view(answer))
+def render_markdown(result: Readable) -> str:
+    """A result to read: its quotes with their sources."""
+    return write_markdown(view(result))
 
 
 def write_markdown(parts: Sequence[elements.Element], *, level: int = 1, code_block: CodeBlock = fenced) -> str:
     """Elements as Markdown, the question as a heading of `level`. How the evidence was gathered is left out: nothing
-    can be folded here."""
+    can be folded here, and so are quotes of low relevance."""
     blocks: list[str] = []
     for element in parts:
         match element:
@@ -31,6 +32,12 @@ def write_markdown(parts: Sequence[elements.Element], *, level: int = 1, code_bl
                 blocks += [f"{'#' * level} {prose(element.question)}", f"**{prose(element.text)}**{sure}"]
             case elements.Section():
                 blocks += _section(element, level + 1, code_block)
+            case elements.Title():
+                blocks.append(f"{'#' * level} {prose(element.text)}")
+            case elements.Table():
+                blocks += _table(element, level + 1)
+            case elements.Code():
+                blocks.append(fenced(element.text, element.language))
             case elements.Note():
                 blocks.append(prose(element.text))
     return "\n\n".join(blocks) + "\n"
@@ -55,12 +62,38 @@ def _section(section: elements.Section, level: int, code_block: CodeBlock) -> It
                 words = element.citation.quote.strip("\n")
                 is_exact = section.key == "evidence"
                 yield quote(code_block(words) if is_exact else passage_markdown(element.lines(), code_block))
+            case elements.Quotation() if not element.weak:
+                yield _quotation(element)
+                yield quote(passage_markdown(element.lines(), code_block))
+                if element.cut:
+                    yield f"*{element.cut}*"
+            case elements.Page():
+                rows.append(f"- {prose(element.text)}: {address(element.url)}")
             case elements.Place():
                 rows.append(f"- {address(element.url)}")
             case elements.Row() | elements.Step():
                 rows.append(f"- {prose(element.text)}")
     if rows:
         yield "\n".join(rows)
+
+
+def _table(table: elements.Table, level: int) -> Iterator[str]:
+    if table.heading:
+        yield f"{'#' * level} {prose(table.heading)}"
+    rows = [table.columns, tuple("---" for _ in table.columns), *(tuple(map(_cell, row)) for row in table.rows)]
+    yield "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _cell(text: str) -> str:
+    return prose(text).replace("\n", " ") if text else ""
+
+
+def _quotation(element: elements.Quotation) -> str:
+    """One line: the number of a passage, a link that opens the live page there, where it is stored, and its worth."""
+    opened = link(
+        " › ".join([element.title, *element.headings]), fragment_url(element.url, element.quoted, element.page)
+    )
+    return f"**{element.number}.** {opened}: {', '.join([element.stamp, *element.notes])}"
 
 
 def _number(citation: SentenceCitation) -> str:

@@ -1,4 +1,4 @@
-"""What an answer shows: its elements in their order, their words, and how many are enough at first sight."""
+"""What a result shows: its elements in their order, their words, and how many are enough at first sight."""
 
 from __future__ import annotations
 
@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from webrag_core.answering.models import Answer, Highlight
+from webrag_core.history.answers import OpenedAnswer
+from webrag_core.history.compare import PageComparison, VersionText
+from webrag_core.history.models import PageAt, PageHistory
+from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.providers.prices import spent_line
+from webrag_core.readable import Readable
+from webrag_core.retrieval.search import CorpusSearch
 from webrag_core.routing.results import TaskReport, is_lost
 from webrag_core.showing.elements import (
     Element,
@@ -20,6 +26,8 @@ from webrag_core.showing.elements import (
     Step,
     Verdict,
 )
+from webrag_core.showing.evidence import evidence_view, search_view
+from webrag_core.showing.past import comparison_view, history_view, opened_view, page_at_view, version_view
 from webrag_core.showing.plan_lines import ending, task_lines
 from webrag_core.showing.wording import WHYS, forgotten_line, sentence_case, sureness, verdict
 
@@ -27,7 +35,29 @@ _LISTED = 12
 _NEAREST = 3
 
 
-def view(answer: Answer) -> list[Element]:
+def view(result: Readable) -> list[Element]:
+    """The elements of a result, whatever it is; writers put them down."""
+    match result:
+        case Answer():
+            return answer_view(result)
+        case OrchestrationResult():
+            return evidence_view(result)
+        case CorpusSearch():
+            return search_view(result)
+        case OpenedAnswer():
+            return opened_view(result)
+        case PageHistory():
+            return history_view(result)
+        case PageAt():
+            return page_at_view(result)
+        case PageComparison():
+            return comparison_view(result)
+        case VersionText():
+            return version_view(result)
+    raise TypeError(f"no view of {type(result).__name__}")
+
+
+def answer_view(answer: Answer) -> list[Element]:
     """The verdict and what it lacks, then the answer, its evidence or the nearest passages, what is open, notes, how
     the evidence was gathered, warnings, the cost. Sections without elements are left out; every quote is in one."""
     sure = sureness(answer)
