@@ -13,7 +13,7 @@ import pytest
 import typer
 from pydantic_core import PydanticUndefined
 
-from webrag_core.application import operations, reading, upkeep
+from webrag_core.application import operations, reading, upkeep, watching
 from webrag_core.application.inputs import Operation
 from webrag_core.application.operations import Ask, GatherEvidence, RecordFeedback, Search
 from webrag_core.application.reading import (
@@ -36,8 +36,10 @@ from webrag_core.application.upkeep import (
     Prune,
     Refresh,
     RemoveSource,
+    Scrub,
     Upkeep,
 )
+from webrag_core.application.watching import AddWatch, CheckWatches, ListWatches, RemoveWatch
 from webrag_core.cli.answer import answer
 from webrag_core.cli.ask import ask
 from webrag_core.cli.corpus import ingest, refresh
@@ -149,15 +151,11 @@ REST = {endpoint.takes for endpoint in OPERATIONS}
 FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
     Ask: {
         "command": Carried(command("ask"), REPEATED),
-        "command plan": Carried(command("plan"), REPEATED, without=names("form")),  # which changes no plan
+        "command plan": Carried(command("plan"), REPEATED),
         "library": Carried(method("ask")),
         "library, events": Carried(method("events")),
         "library, plan": Carried(method("plan")),
-        "job": Carried(
-            launchpad(AskConfig),
-            without=names("time expansion_budget form"),
-            defaults=names("question urls"),
-        ),
+        "job": Carried(launchpad(AskConfig), defaults=names("question urls")),
     },
     GatherEvidence: {
         "command": Carried(
@@ -171,7 +169,7 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
             tool("answer"),
             {"url": "urls", "retrieval_mode": "mode"},
             beside=names("research_mode at time style output"),
-            without=names("max_age excluded seconds"),
+            without=names("excluded seconds"),
         ),
         "job": Carried(
             launchpad(AnswerConfig),
@@ -254,8 +252,19 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
         "command": Carried(command("source", "remove"), beside=names("yes"), without=names("by")),
         "library": Carried(method("remove_source")),
     },
+    Scrub: {
+        "command": Carried(command("forget"), beside=names("yes dry_run to_scrub"), without=names("by")),
+    },
+    AddWatch: {
+        "command": Carried(
+            command("watch", "add"), {"source": "sources"}, beside=names("daily"), without=names("pace")
+        ),
+    },
+    ListWatches: {"command": Carried(command("watch", "list"), without=names("limit offset"))},
+    RemoveWatch: {"command": Carried(command("watch", "remove"))},
+    CheckWatches: {"command": Carried(command("watch", "check"), without=names("only"))},
     Forget: {
-        "command": Carried(command("forget"), beside=names("yes"), without=names("by")),
+        "command": Carried(command("forget"), beside=names("yes to_scrub"), without=names("by")),
         "library": Carried(method("forget")),
         "job": Carried(launchpad(ForgetConfig), without=names("by dry_run")),
     },
@@ -265,7 +274,7 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
 
 
 def test_each_operation_is_listed_and_has_a_face() -> None:
-    modules = (operations, reading, upkeep)
+    modules = (operations, reading, upkeep, watching)
     defined = {
         one
         for module in modules

@@ -21,6 +21,7 @@ from webrag_core.errors import WebragError
 from webrag_core.history.models import OtherVersion
 from webrag_core.page_text import is_seen
 from webrag_core.showing.console import print_place
+from webrag_core.showing.past import versions_beside
 from webrag_core.showing.visible_output import VisibleStream, filter_terminals
 
 ORDERS = re.compile(r"\x1b\[[0-9;?]*[A-HJKfhlm]|\x1b\]8;[ -~]*\x1b\\|\r")  # those of a console
@@ -51,6 +52,10 @@ def print_phase(text: str) -> None:
         show(text, None)
 
 
+def print_versions(text: str) -> None:
+    output.print_elements([versions_beside(text, [OtherVersion(label=text, url=text, title=text, stored=True)], "")])
+
+
 def print_log(text: str) -> None:
     handler = log._Lines()
     handler.setFormatter(log._Format("%(levelname)s %(name)s: %(message)s"))
@@ -66,7 +71,7 @@ RICH: dict[str, Callable[[str], object]] = {
     "complaint": output.complain,
     "wrapped": lambda text: output.print_wrapped("  ", Text(text)),
     "table": lambda text: output.print_table(("a", text), [(text, 1), ("b", text)]),
-    "versions": lambda text: output.print_versions([OtherVersion(label=text, url=text, title=text, stored=True)], text),
+    "versions": print_versions,
     "place": lambda text: print_place(output.out, "  ", f"https://a.example/{text}", text, in_full=False),
     "console": lambda text: output.out.print(text, markup=False, highlight=False),
     "progress": print_progress,

@@ -45,6 +45,7 @@ Sources = Annotated[
 At = Annotated[
     str | None, typer.Option("--at", metavar="DATE", help="Answer from what the pages said then (2024-05-17).")
 ]
+Form = Annotated[Forms | None, typer.Option("--form", help="Form of the answer; unset = as the question wants it.")]
 Budget = Annotated[int | None, typer.Option("--budget", help="Maximum rounds of following links; 0 = none.")]
 
 
@@ -54,7 +55,7 @@ def ask(
     source: Sources = None,
     at: At = None,
     time: Time = "seen",
-    form: Annotated[Forms | None, typer.Option(help="Form of the answer; unset = as the question wants it.")] = None,
+    form: Form = None,
     budget: Budget = None,
     intent: Intent = None,
     constraint: Constraints = None,

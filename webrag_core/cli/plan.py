@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from webrag_core.cli.ask import At, Budget, Sources, Urls, question_of
+from webrag_core.cli.ask import At, Budget, Form, Sources, Urls, question_of
 from webrag_core.cli.output import Json, Time, print_json, print_line
+from webrag_core.cli.wanted_evidence import Constraints, Intent, MaxAge
 from webrag_core.config import load_settings
 
 if TYPE_CHECKING:
@@ -21,7 +22,11 @@ def plan(
     source: Sources = None,
     at: At = None,
     time: Time = "seen",
+    form: Form = None,
     budget: Budget = None,
+    intent: Intent = None,
+    constraint: Constraints = None,
+    max_age: MaxAge = None,
     as_json: Json = False,
 ) -> None:
     """Show how `ask` would answer: agents, tasks, limits. Run nothing."""
@@ -30,7 +35,7 @@ def plan(
     from webrag_core.showing.plan_lines import limits_line, plan_lines
     from webrag_core.showing.wording import sentence_case
 
-    asked = question_of(question, url, source, at, time, budget)
+    asked = question_of(question, url, source, at, time, budget, form, intent, constraint, max_age)
 
     async def work() -> ExecutionPlan:
         async with Corpus.open(load_settings()) as corpus:

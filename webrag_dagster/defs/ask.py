@@ -29,7 +29,7 @@ prose_answers = dg.AssetSpec(
 
 
 class AskConfig(dg.Config):
-    """Config for the launchpad."""
+    """Config for the launchpad: the parameters of `Ask`, whose bounds the core checks."""
 
     question: str = Field(default=DEMO_QUERY, description="The question.")
     urls: list[str] = Field(
@@ -37,6 +37,12 @@ class AskConfig(dg.Config):
     )
     sources: list[str] = Field(default=[], description="Stored sources to ask; empty = all.")
     at: str | None = Field(default=None, description="Answer from what the pages said then (2024-05-17).")
+    time: str = Field(default="seen", description="`at` means when a text was seen, or (valid) when it holds.")
+    expansion_budget: int | None = Field(default=None, description="Expansion rounds at most; 0 = none.")
+    form: str | None = Field(default=None, description="explain, steps, compare, lookup, list or timeline.")
+    intent: str | None = Field(default=None, description="factual, comparison, how_to or exploratory.")
+    constraints: list[str] = Field(default=[], description="Requirements the evidence must meet.")
+    max_age: float | None = Field(default=None, description="Seconds; older stored pages are fetched again.")
 
 
 async def _compose_answer(context: dg.OpExecutionContext, config: AskConfig, resource: CorpusResource) -> Answer:
