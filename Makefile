@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 ALONE = $(shell grep -rlE --include='test_*.py' 'mark\.alone' tests)
 SLOW = $(shell grep -rlE --include='test_*.py' 'mark\.slow' tests)
 
-.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-sitewalk bench-walks bench-answer bench-functions bench-model bench-watch bench-ledger bench-mcp bench-web bench-security bench-api bench-growth bench-naughty bench-platform bench-month bench-kill bench-workers bench-install requirements notebook clean bench-windows
+.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-sitewalk bench-walks bench-answer bench-functions bench-model bench-watch bench-ledger bench-mcp bench-web bench-health bench-security bench-api bench-growth bench-naughty bench-platform bench-month bench-kill bench-workers bench-install requirements notebook clean bench-windows
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -153,6 +153,9 @@ bench-mcp: $(VENV)/.runtime   ## search through stdio, tokens of a response, fif
 
 bench-web: $(VENV)/.dev       ## the page to ask on: time until something is seen, weight, requests, barriers
 	$(BIN)/python -m benchmarks.web.pages
+
+bench-health: $(VENV)/.dev       ## how long /health waits beside every route, and beside storing each kind of hostile page
+	$(BIN)/python -W ignore -m benchmarks.web.health
 
 bench-security: $(VENV)/.dev     ## attacks on every door: addresses, page text, sessions, the database, the web pages, a foreign web page
 	for attack in addresses forgeries obedient_model planted_answers sessions database_faults foreign_site web_pages; do \
