@@ -2,7 +2,8 @@
 
 Each day of a script changes the site, or breaks it. Then the sensors tick, what they ask for runs, and alerts go to a
 webhook here. All that the corpus knows of time is moved back by the days in between. A row for each day says what was
-asked, what is stored that the site does not say, what is missing, and who was told.
+asked, what is stored that the site does not say, what is missing, and who was told. Every page, a section of each and
+some questions are watched: each change of a text must be told once, and nothing else.
 """
 
 from __future__ import annotations
@@ -25,16 +26,20 @@ from typing import Any
 import dagster as dg
 from psycopg import AsyncConnection, sql
 
-from benchmarks.platform.versioned_site import Day, VersionedSite, versioned_site
+from benchmarks.platform.versioned_site import Day, VersionedSite, sentence, versioned_site
 from benchmarks.platform.workplace import workplace
 from webrag_core.config import load_settings
 from webrag_core.corpus.sources import attach_source
 from webrag_core.corpus.verification import VerificationCounts, verify_corpus
 from webrag_core.store.database import Database
+from webrag_core.watches.store import Compared, add_watch
+from webrag_core.watches.subjects import Subject
 from webrag_dagster.resources import CorpusResource
 
 DAYS = Path(__file__).with_name("month_days.json")
 PAGES = 30
+QUESTIONS = ("p02", "p04", "p11", "p20")
+"""Pages about which a watched question asks."""
 
 _TIMES = (
     "SELECT c.table_name, array_agg(c.column_name::text ORDER BY c.column_name) FROM information_schema.columns c"
@@ -49,7 +54,8 @@ _TIMES = (
 class DayResult:
     """What came of one day. `wrong`: stored texts that differ from the site; `missing`: pages of the site not stored;
     `violations`: names of broken invariants; `runs`: runs that succeeded and failed; `pages`: new, changed, unchanged,
-    failed; `embedded`: texts."""
+    failed; `embedded`: texts; `news`: changes of watched texts and answers that were told, `false_news`: what was told
+    without such a change, or twice."""
 
     day: int
     event: str
@@ -65,11 +71,13 @@ class DayResult:
     told: int = 0
     recovered_due: int = 0
     recovered: int = 0
+    news: list[str] = field(default_factory=list)
+    false_news: list[str] = field(default_factory=list)
 
     @property
     def is_right(self) -> bool:
         """True when exactly what was due was told, and nothing is broken."""
-        return (self.told, self.recovered, self.violations) == (self.due, self.recovered_due, [])
+        return (self.told, self.recovered, self.violations, self.false_news) == (self.due, self.recovered_due, [], [])
 
 
 def load_days(path: Path = DAYS) -> list[Day]:
@@ -89,6 +97,7 @@ class Month:
     ) -> None:
         self.site, self.definitions, self.instance, self.alerts = site, definitions, instance, alerts
         self._cursor: str | None = None
+        self.watched = WatchedSite(site)
 
     def run(self, days: Sequence[Day]) -> Iterator[DayResult]:
         """One result for each day."""
@@ -99,6 +108,7 @@ class Month:
             asyncio.run(self._pass(timedelta(days=day.day - before)))
             before = day.day
             self.site.begin(day)
+            self.watched.begin(day)
             yield self._live(day)
 
     def _live(self, day: Day) -> DayResult:
@@ -114,7 +124,8 @@ class Month:
         for request in asked:
             self._execute(request, result)
         self._tell_of_checks()
-        kinds = [str(alert["kind"]) for alert in self.alerts]
+        self._tell_of_watches(result)
+        kinds = [str(alert["kind"]) for alert in self.alerts if "details" not in alert]
         result.recovered = kinds.count("recovered")
         result.told = len(kinds) - result.recovered
         result.requests, result.conditional = self.site.requests, self.site.conditional
@@ -158,10 +169,27 @@ class Month:
         assert isinstance(ticked, dg.SensorResult)
         self._cursor = ticked.cursor
 
+    def _tell_of_watches(self, result: DayResult) -> None:
+        from webrag_dagster.defs.watches import watches_due
+
+        with dg.build_sensor_context(instance=self.instance) as context:
+            request = watches_due(context, corpus=CorpusResource())
+        if isinstance(request, dg.RunRequest):
+            self.definitions.resolve_job_def("watch").execute_in_process(
+                instance=self.instance,
+                run_config=dict(request.run_config or {}),
+                resources={"corpus": CorpusResource()},
+            )
+        for news in [one for alert in self.alerts for one in alert.get("details", [])]:
+            name = self.watched.take(news)
+            (result.news if name in self.watched.told else result.false_news).append(name)
+
     async def _attach(self) -> None:
         async with await Database.open(load_settings()) as database, database.transaction() as connection:
             await attach_source(connection, self.site.home, 200)
             await connection.execute("UPDATE sources SET refresh_hours = 24 WHERE key = %s", (self.site.key,))
+            for subject in self.watched.subjects():
+                await add_watch(connection, subject, Compared())
 
     async def _pass(self, passed: timedelta) -> None:
         async with await Database.open(load_settings()) as database, database.transaction() as connection:
@@ -187,6 +215,73 @@ async def _stored(connection: AsyncConnection) -> dict[str, str]:
         "SELECT d.canonical_url, v.markdown FROM documents d JOIN document_versions v ON v.id = d.current_version"
     )
     return {str(url): str(text) for url, text in await cursor.fetchall()}
+
+
+class WatchedSite:
+    """Watches of every page that the site has on its first day, of a section of each, and of a question about some; and
+    what must be told of them: `due`, of which `told` is what was."""
+
+    def __init__(self, site: VersionedSite) -> None:
+        self.due: set[str] = set()
+        self.told: set[str] = set()
+        self._site = site
+        self._names = ["home", *site.editions]
+
+    def subjects(self) -> Iterator[Subject]:
+        """What is watched."""
+        for name in self._names:
+            url = self._site.home + ("" if name == "home" else name)
+            yield Subject.of(page=url)
+            if name != "home":  # its section names the pages that are new
+                yield Subject.of(page=url, section=[f"{name} in detail"])
+        for name in QUESTIONS:
+            yield Subject.of(question=question(name), sources=[self._site.key])
+
+    def begin(self, day: Day) -> None:
+        """Note what the day changes."""
+        for name in (*day.edit, *day.lying_edit):
+            self._must("page", name, self._site.editions[name])
+        for names, event in ((day.delete, "gone"), (day.restore, "back")):
+            for name in names:
+                self._must("page", name, event)
+                self.due.add(f"section {name} {event}")
+        if day.add:
+            self.due.add(f"page home {len(self._site.links('home'))}")
+
+    def _must(self, kind: str, name: str, event: object) -> None:
+        self.due.add(f"{kind} {name} {event}")
+        if name in QUESTIONS:
+            self.due.add(f"question {name} {event}")
+
+    def take(self, news: dict[str, Any]) -> str:
+        """The name of a piece of news; it is `told` where it is due and was not told before."""
+        name = self._name(news)
+        if name in self.due and name not in self.told:
+            self.told.add(name)
+            return name
+        return f"{name} (not due, or twice)"
+
+    def _name(self, news: dict[str, Any]) -> str:
+        watch, event = news["watch"], str(news["event"])
+        if watch["kind"] == "question":
+            name = next(one for one in QUESTIONS if question(one) == watch["question"])
+            return f"question {name} {self._state(name, json.dumps(news['after']), json.dumps(news['before']))}"
+        name = str(watch["url"]).removeprefix(self._site.home) or "home"
+        if event == "changed":
+            after = " ".join(str(one["after"]) for one in news["differences"])
+            event = str(len(self._site.links("home"))) if name == "home" else self._state(name, after, "")
+        return f"{watch['kind']} {name} {event}"
+
+    def _state(self, name: str, after: str, before: str) -> str:
+        """The edition that a message shows; gone or back where it shows none, or none before."""
+        if sentence(name, self._site.editions[name]) not in after:
+            return "gone"
+        return str(self._site.editions[name]) if not before or f"known of {name}." in before else "back"
+
+
+def question(name: str) -> str:
+    """Of a page of the site, which its sentence answers."""
+    return f"Which edition is this of what is known of {name}?"
 
 
 @contextmanager
@@ -225,15 +320,16 @@ def table(results: Sequence[DayResult]) -> str:
     """The days as Markdown."""
     rows = [
         "| day | event | requests (conditional) | new / changed / same / failed | texts embedded | wrong | missing"
-        " | told (due) | recovered (due) |",
-        "|---|---|---|---|---|---|---|---|---|",
+        " | told (due) | recovered (due) | watched changes told | false |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for one in results:
         pages = "run failed" if one.runs[1] else " / ".join(map(str, one.pages))
         wrong, missing = ", ".join(map(_name, one.wrong)), ", ".join(map(_name, one.missing))
         rows.append(
             f"| {one.day} | {one.event} | {one.requests} ({one.conditional}) | {pages} | {one.embedded} | {wrong or 0}"
-            f" | {missing or 0} | {one.told} ({one.due}) | {one.recovered} ({one.recovered_due}) |"
+            f" | {missing or 0} | {one.told} ({one.due}) | {one.recovered} ({one.recovered_due})"
+            f" | {', '.join(one.news) or 0} | {', '.join(one.false_news) or 0} |"
         )
     return "\n".join(rows)
 
@@ -243,7 +339,7 @@ def _name(url: str) -> str:
 
 
 def main() -> int:
-    """Print the table and one JSON object; exit code 1 when an alert was missing, false or sent twice."""
+    """Print the table or one JSON object; exit code 1 when an alert or news was missing, false or sent twice."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--days", type=Path, default=DAYS, help="script of days, as month_days.json")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
@@ -255,11 +351,16 @@ def main() -> int:
 
         with dg.DagsterInstance.ephemeral() as instance:
             results = []
-            for one in Month(site, definitions(), instance, alerts).run(load_days(options.days)):
+            month = Month(site, definitions(), instance, alerts)
+            for one in month.run(load_days(options.days)):
                 results.append(one)
                 print(f"day {one.day}: {one.event}", file=sys.stderr)
     print(json.dumps([asdict(one) for one in results]) if options.json else table(results))
-    return 0 if all(one.is_right for one in results) else 1
+    watched, missed = month.watched, sorted(month.watched.due - month.watched.told)
+    false = sum(len(one.false_news) for one in results)
+    told = f"watched changes: {len(watched.told)} of {len(watched.due)} told, {false} false"
+    print(f"{told}; missed: {', '.join(missed) or 'none'}", file=sys.stderr)
+    return 0 if all(one.is_right for one in results) and not missed else 1
 
 
 if __name__ == "__main__":

@@ -76,8 +76,12 @@ class VersionedSite:
         """URL of every page that is there -> the sentence that only its present edition has."""
         there = {name for name in self.editions if name not in self.deleted and name not in self.moved}
         return {self.home: sentence("home", 1)} | {
-            f"{self.home}{name}": sentence(name, self.editions[name]) for name in sorted(there)
+            f"{self.home}{name}": sentence(self.origin(name), self.editions[name]) for name in sorted(there)
         }
+
+    def origin(self, name: str) -> str:
+        """Where a page was first: it moves with its words."""
+        return next((old for old, new in self.moved.items() if new == name), name)
 
     def begin(self, day: Day) -> None:
         """Change what the day changes. Its trouble replaces that of the day before."""
@@ -115,10 +119,9 @@ class VersionedSite:
     def html(self, name: str) -> str:
         """A page as it is now."""
         links = "".join(f'<p>See also <a href="/{below}">the page {below}</a>.</p>' for below in self.links(name))
+        name, edition = self.origin(name), self.editions.get(name, 1)
         first, second = prose(f"{name} first", _WORDS // 2), prose(f"{name} second", _WORDS // 2)
-        text = (
-            f"<p>{first}</p><p>{sentence(name, self.editions.get(name, 1))}</p><h2>{name} in detail</h2><p>{second}</p>"
-        )
+        text = f"<p>{first}</p><p>{sentence(name, edition)}</p><h2>{name} in detail</h2><p>{second}</p>"
         frame = f'<div class="design-{self.design}">' * self.design, "</div>" * self.design
         main = f"<main><h1>About {name}</h1>{text}{links}</main>"
         return f"<html><head><title>{name}</title></head><body>{frame[0]}{main}{frame[1]}</body></html>"
@@ -126,6 +129,7 @@ class VersionedSite:
     def links(self, name: str) -> list[str]:
         """Names of the pages that a page links to."""
         first = [one for one in self.editions if one.startswith("p") and one not in self.moved.values()]
+        name = self.origin(name)
         place = -1 if name == "home" else first.index(name) if name in first else None
         if place is None:
             return []

@@ -27,9 +27,12 @@ def test_each_bad_day_is_told_once(
     with webhook() as (hook, alerts), versioned_site(PAGES) as site:
         for setting, value in environment(site, hook).items():
             monkeypatch.setenv(setting, value)
-        results = list(Month(site, definitions, instance, alerts).run(days))
+        month = Month(site, definitions, instance, alerts)
+        results = list(month.run(days))
     assert [(one.event, one.told) for one in results] == [(day.event, day.told) for day in days]
     assert sum(one.recovered for one in results) == (2 if name == "forbidden" else 1)
     assert [one.violations for one in results] == [[]] * len(days)
     assert (results[-1].wrong, results[-1].missing) == ([], [])
+    assert month.watched.told == month.watched.due
+    assert [one.false_news for one in results] == [[]] * len(days)
     assert max(one.embedded for one in results[1:]) <= 3
