@@ -63,6 +63,9 @@ class QuestionOptions(TypedDict, total=False):
     sources: tuple[str, ...]
     at: str | None
     time: TimeAxis
+    since: str | None
+    until: str | None
+    years: tuple[int, ...]
     expansion_budget: int | None
     form: Form | None
     intent: QueryType | None

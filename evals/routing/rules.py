@@ -33,6 +33,8 @@ class RouteGolden(BaseModel):
     question: str
     urls: list[str] = []
     at: str | None = None
+    since: str | None = None
+    years: list[int] = []
     state: CorpusState
     rules: list[str]
     mistaken: list[str] = Field(alias="not")
@@ -62,7 +64,10 @@ def check(goldens: Sequence[RouteGolden]) -> list[Checked]:
 
 
 def _rules(golden: RouteGolden) -> list[str]:
-    read = read_with(Question(golden.question, tuple(golden.urls), at=golden.at), golden.state, _TODAY)
+    question = Question(
+        golden.question, tuple(golden.urls), at=golden.at, since=golden.since, years=tuple(golden.years)
+    )
+    read = read_with(question, golden.state, _TODAY)
     made = plan_by_rules(read, Budget(seconds=60, chat_calls=6), Iteration(), AGENTS)
     return made.made_by.removeprefix("rules: ").split(", ")
 

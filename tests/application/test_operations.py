@@ -77,6 +77,12 @@ def test_a_search_below_an_address_is_the_same_from_the_page_and_from_rest(below
 def test_what_cannot_be_meant_is_refused_before_anything_runs() -> None:
     with pytest.raises(InvalidInputError, match="time needs at"):
         Ask.of(question="Which tea?", time="valid").as_question()
+    with pytest.raises(InvalidInputError, match="give either"):
+        Ask.of(question="Which tea?", at="2024", years=(2023,)).as_question()
+    with pytest.raises(InvalidInputError, match="year must be"):
+        Ask.of(question="Which tea?", years=(0,)).as_question()
+    with pytest.raises(InvalidInputError, match=r"^since: 'soon' is not a date"):
+        Ask.of(question="Which tea?", since="soon").as_question()
     with pytest.raises(InvalidInputError, match="at: 'soon'"):
         Ask.of(question="Which tea?", at="soon").as_question()
     with pytest.raises(InvalidInputError, match="time needs at"):

@@ -238,3 +238,36 @@ def test_a_stored_page_that_is_older_than_the_question_allows_is_read_again(sett
     assert fresh.plan is not None
     assert (stored.plan.made_by, fresh.plan.made_by) == ("rules: stored_site", "rules: stale_page")
     assert len(site.requests) == 2
+
+
+def dated(year: int, degrees: str) -> str:
+    """A page that states when it was published."""
+    meta = f'<meta property="article:published_time" content="{year}-03-01T00:00:00Z">'
+    text = page(f"Tea of {year}", f"Green tea is brewed at {degrees} degrees.")
+    return text.replace("<head>", f"<head>{meta}", 1)
+
+
+def test_only_pages_with_the_dates_that_were_given_are_asked_and_nothing_is_fetched(settings: Settings) -> None:
+    site = LocalSite({"/old": dated(2021, "seventy"), "/new": dated(2024, "eighty")})
+    text = "At how many degrees is green tea brewed?"
+
+    async def work() -> list[Answer]:
+        async with Corpus.open(settings, site) as corpus:
+            for path in ("/old", "/new"):
+                await corpus.add(f"{SITE}{path}")
+            manager, urls = Manager(corpus), (f"{SITE}/unread",)
+            return [
+                await manager.answer(Question(text, years=(2021,))),
+                await manager.answer(Question(text, urls=urls, since="2022")),
+                await manager.answer(Question(text, urls=urls, until="2019")),
+            ]
+
+    old, new, none = asyncio.run(work())
+    assert [one.url for one in old.citations] == [f"{SITE}/old"]
+    assert [one.url for one in new.citations] == [f"{SITE}/new"]
+    assert not none.citations
+    for answer in (old, new, none):
+        assert [one.kind for one in answer.tasks] == ["corpus.search"]
+        assert answer.spent.pages == 0
+    assert "pages that state a date" in old.applicability_note
+    assert old.tasks[0].asked == "search everything stored, pages dated in 2021"

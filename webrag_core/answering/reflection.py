@@ -84,6 +84,8 @@ def applicability(question: Question, citations: Sequence[SentenceCitation], thi
     if question.at is not None:
         held = "the texts that hold" if question.time == "valid" else "the pages as they were seen"
         notes.append(f"this is from {held} at the date that was given, {question.at}")
+    if question.is_dated:
+        notes.append("only pages that state a date within the limits that were given were searched")
     versions = _versions_of(citations)
     if versions and not _names_one(question.text, versions):
         named = ", ".join(dict.fromkeys(one.text for one in versions_in(question.text)))

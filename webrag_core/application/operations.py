@@ -45,16 +45,16 @@ from webrag_core.orchestration.engine import Progress
 from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.orchestration.request import AnswerRequest, check_question, reranker_instruction
-from webrag_core.retrieval.dates import moments
+from webrag_core.retrieval.dates import stated_range
 from webrag_core.retrieval.filters import document_types
 from webrag_core.retrieval.request import (
     MAX_FORMULATIONS,
-    DateRange,
     DocumentType,
     Fusion,
     Pattern,
     ScopeFilter,
     SearchRequest,
+    check_years,
 )
 from webrag_core.retrieval.search import CorpusSearch, search
 from webrag_core.routing.plan import ExecutionPlan
@@ -67,6 +67,8 @@ MaxAge = Annotated[
     float | None,
     Field(ge=0, le=_CENTURY, allow_inf_nan=False, description="Seconds; older stored pages are fetched again"),
 ]
+
+Years = Annotated[tuple[int, ...], Field(max_length=MOST_PLACES, description="Only pages that state a date in these")]
 
 MODELS = "models"
 """The actor whose feedback comes from programs."""
@@ -91,10 +93,15 @@ class Ask(Operation):
     """A question, and where to look: at `urls` and what they link to, else among the stored pages (of `sources`)."""
 
     question: Annotated[str, Field(json_schema_extra={"maxLength": guard.MAX_QUESTION})]
-    urls: Annotated[tuple[Url, ...], Field(description="Start pages; they are fetched unless `at` is set")] = ()
+    urls: Annotated[
+        tuple[Url, ...], Field(description="Start pages; without `at` and other dates they are fetched")
+    ] = ()
     sources: Annotated[tuple[Name, ...], Field(max_length=1_000, description="Only these stored sources, by key")] = ()
     at: At = None
     time: Time = "seen"
+    since: Annotated[Date | None, Field(description="Only stored pages that state this date or a later date")] = None
+    until: Annotated[Date | None, Field(description="Only stored pages that state this date or an earlier date")] = None
+    years: Years = ()
     expansion_budget: Annotated[
         int | None, Field(ge=0, description="Most rounds that follow links; 0 = none, unset = as the question needs")
     ] = None
@@ -109,12 +116,19 @@ class Ask(Operation):
         check_question(self.question)
         check_date(self.at, self.time)
         check_list("constraint", self.constraints, MOST_CONSTRAINTS)
+        check_years(self.years)
+        is_dated = stated_range(self.since, self.until) is not None or bool(self.years)
+        if is_dated and self.at is not None:
+            raise InvalidInputError("at says when the pages are read, since, until and years which pages: give either")
         return Question(
             self.question,
             urls=tuple(canonicalise(url) for url in self.urls),
             sources=self.sources,
             at=None if self.at is None else AsOf.parse(self.at, "at").text,
             time=self.time,
+            since=self.since,
+            until=self.until,
+            years=self.years,
             expansion_budget=self.expansion_budget,
             form=self.form,
             intent=self.intent,
@@ -211,7 +225,7 @@ class Search(Operation):
     ] = None
     since: Date | None = None
     until: Date | None = None
-    years: Annotated[tuple[int, ...], Field(max_length=MOST_PLACES)] = ()
+    years: Years = ()
     languages: Annotated[tuple[Name, ...] | None, Field(max_length=MOST_PLACES)] = None
     types: Annotated[tuple[DocumentType, ...] | None, BeforeValidator(_known_types)] = None
     flags: tuple[Name, ...] | None = None
@@ -228,7 +242,6 @@ class Search(Operation):
         """The search, checked. Raises InvalidInputError, FetchError(INVALID_URL)."""
         check_length("query", self.query)
         check_date(self.at, self.time)
-        dates = DateRange(*moments(self.since, self.until))
         return SearchRequest(
             query=self.query,
             pattern=self.pattern,
@@ -240,7 +253,7 @@ class Search(Operation):
                 types=self.types,
                 flags=self.flags,
             ),
-            dated=None if dates == DateRange() else dates,
+            dated=stated_range(self.since, self.until),
             requested_years=self.years,
             fusion=self.fusion,
             alpha=self.alpha,

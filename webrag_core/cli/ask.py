@@ -23,7 +23,7 @@ from webrag_core.cli.output import (
     print_json,
 )
 from webrag_core.cli.progress import Show, show_progress
-from webrag_core.cli.wanted_evidence import Constraints, Intent, MaxAge, seconds_of
+from webrag_core.cli.wanted_evidence import Constraints, Intent, MaxAge, Since, Until, Years, seconds_of
 from webrag_core.config import load_settings
 from webrag_core.errors import GuardrailsViolationError, InvalidInputError, WebragError
 
@@ -55,6 +55,9 @@ def ask(
     source: Sources = None,
     at: At = None,
     time: Time = "seen",
+    since: Since = None,
+    until: Until = None,
+    year: Years = None,
     form: Form = None,
     budget: Budget = None,
     intent: Intent = None,
@@ -74,8 +77,9 @@ def ask(
 ) -> None:
     """Answer in sentences of the pages, each proved by its quote.
 
-    Without --url, and with --at, nothing is fetched: the answer comes from
-    what is stored. `webrag plan` shows beforehand what would be done.
+    Without --url, and with dates (--at, --since, --until, --year), nothing
+    is fetched: the answer comes from what is stored. A page's date is its
+    last modification, else its publication. `webrag plan` shows beforehand what would be done.
     """
     if as_json and stream:
         raise InvalidInputError("--json prints one object, --stream one a line: choose one of them")
@@ -87,7 +91,9 @@ def ask(
         from webrag_core.application.services import Services
         from webrag_core.indexing.pipeline import Corpus
 
-        asked = question_of(question, url, source, at, time, budget, form, intent, constraint, max_age)
+        asked = question_of(
+            question, url, source, at, time, budget, form, intent, constraint, max_age, since, until, year
+        )
         async with Corpus.open(load_settings()) as corpus:
             show("stored", None)
             if not stream:
@@ -133,6 +139,9 @@ def question_of(
     intent: Intents | None = None,
     constraint: list[str] | None = None,
     max_age: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    year: list[int] | None = None,
 ) -> Ask:
     """The operation that options describe. Raises InvalidInputError, also for --time without --at."""
     from webrag_core.application.operations import Ask
@@ -144,6 +153,9 @@ def question_of(
         sources=tuple(source or ()),
         at=at,
         time=time,
+        since=since,
+        until=until,
+        years=tuple(year or ()),
         expansion_budget=budget,
         form=form,
         intent=intent,

@@ -9,7 +9,7 @@ import typer
 
 from webrag_core.cli.ask import At, Budget, Form, Sources, Urls, question_of
 from webrag_core.cli.output import Json, Time, print_json, print_line
-from webrag_core.cli.wanted_evidence import Constraints, Intent, MaxAge
+from webrag_core.cli.wanted_evidence import Constraints, Intent, MaxAge, Since, Until, Years
 from webrag_core.config import load_settings
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ def plan(
     source: Sources = None,
     at: At = None,
     time: Time = "seen",
+    since: Since = None,
+    until: Until = None,
+    year: Years = None,
     form: Form = None,
     budget: Budget = None,
     intent: Intent = None,
@@ -35,7 +38,7 @@ def plan(
     from webrag_core.showing.plan_lines import limits_line, plan_lines
     from webrag_core.showing.wording import sentence_case
 
-    asked = question_of(question, url, source, at, time, budget, form, intent, constraint, max_age)
+    asked = question_of(question, url, source, at, time, budget, form, intent, constraint, max_age, since, until, year)
 
     async def work() -> ExecutionPlan:
         async with Corpus.open(load_settings()) as corpus:

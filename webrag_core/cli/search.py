@@ -10,6 +10,7 @@ import typer
 from webrag_core.cli.files import Proof
 from webrag_core.cli.log import leave_warnings_to_the_result
 from webrag_core.cli.output import Intents, Json, Time, check_time, print_elements, print_json
+from webrag_core.cli.wanted_evidence import Since, Until, Years
 from webrag_core.config import load_settings
 
 if TYPE_CHECKING:
@@ -36,11 +37,9 @@ def search(
     url: Annotated[
         list[str] | None, typer.Option(help="Only this page and those below it (host/folder/); repeatable.")
     ] = None,
-    since: Annotated[
-        str | None, typer.Option(help="Only pages dated then or later: 2024, 2024-05, 2024-05-17 or with a time.")
-    ] = None,
-    until: Annotated[str | None, typer.Option(help="Only pages dated then or earlier; that day is included.")] = None,
-    year: Annotated[list[int] | None, typer.Option(help="Only pages dated in this year; repeatable.")] = None,
+    since: Since = None,
+    until: Until = None,
+    year: Years = None,
     language: Annotated[list[str] | None, typer.Option(help="Only pages in this language (en); repeatable.")] = None,
     kind: Annotated[list[str] | None, typer.Option("--type", help="html, pdf, text or office; repeatable.")] = None,
     flag: Annotated[

@@ -1,4 +1,4 @@
-"""Options of commands that ask: the evidence that is wanted."""
+"""Options of commands that ask and search: the evidence that is wanted."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ MaxAge = Annotated[
     str | None,
     typer.Option("--max-age", help="Fetch stored pages again above this age: seconds, or 30m, 12h, 1d."),
 ]
+Since = Annotated[
+    str | None,
+    typer.Option("--since", help="Only pages dated then or later: 2024, 2024-05, 2024-05-17 or with a time."),
+]
+Until = Annotated[str | None, typer.Option("--until", help="Only pages dated then or earlier; that day is included.")]
+Years = Annotated[list[int] | None, typer.Option("--year", help="Only pages dated in this year; repeatable.")]
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _AGE = re.compile(r"([0-9]{1,9})([smhdw]?)")

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 
 from webrag_core.errors import InvalidInputError
+from webrag_core.retrieval.request import DateRange
 
 _DAY = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?", re.ASCII)
 
@@ -18,6 +19,11 @@ def moments(since: str | None, until: str | None) -> tuple[datetime | None, date
     if start is not None and end is not None and end <= start:
         raise InvalidInputError(f"until {until} lies before since {since}")
     return start, end
+
+
+def stated_range(since: str | None, until: str | None) -> DateRange | None:
+    """Return the range of dates that pages are to state; None without any limit. Raises as `moments`."""
+    return None if since is None and until is None else DateRange(*moments(since, until))
 
 
 def moment(text: str, option: str, *, end: bool = False) -> datetime:

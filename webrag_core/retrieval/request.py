@@ -49,6 +49,13 @@ def check_query(query: str, name: str = "query") -> None:
         raise InvalidInputError(f"the {name} has {len(query):,} characters; at most {MAX_QUERY_CHARS:,}")
 
 
+def check_years(years: Sequence[int]) -> None:
+    """Raise InvalidInputError for a year that no date has."""
+    for year in years:
+        if not MINYEAR <= year < MAXYEAR:
+            raise InvalidInputError(f"year must be between {MINYEAR} and {MAXYEAR - 1}, got {year}")
+
+
 @dataclass(frozen=True, slots=True)
 class DateRange:
     """start <= moment < end; None leaves that side open. Both need a time zone."""
@@ -170,9 +177,7 @@ class SearchRequest:
         for name, number in (("top_k", self.top_k), ("context_budget", self.context_budget)):
             if number is not None and number < 1:
                 raise InvalidInputError(f"{name} must be at least 1, got {number}")
-        for year in self.requested_years:
-            if not MINYEAR <= year < MAXYEAR:
-                raise InvalidInputError(f"year must be between {MINYEAR} and {MAXYEAR - 1}, got {year}")
+        check_years(self.requested_years)
 
     def _check_pattern(self) -> None:
         if not isinstance(self.pattern, Pattern):

@@ -9,7 +9,7 @@ def asked(params: plan.Params) -> str:
     """One line without the question itself, which stands above it."""
     match params:
         case plan.CorpusSearch():
-            return f"search {_scope(params.sources, params.below)}"
+            return f"search {_scope(params.sources, params.below)}{_dates(params)}"
         case plan.PagesWalk():
             return f"read {_list(params.urls)} and follow links"
         case plan.GraphLinked():
@@ -28,15 +28,23 @@ def asked(params: plan.Params) -> str:
         case plan.HistoryVersions():
             return f"the last change of {params.url}"
         case plan.HistoryChanges():
-            since = f" since {params.since}" if params.since else ""
-            until = f" until {params.until}" if params.until else ""
-            return f"what changed on {_list(params.targets)}{since}{until}"
+            return f"what changed on {_list(params.targets)}{_limits(params.since, params.until)}"
         case plan.HistoryCitations():
             return f"whether the quotes of answer {params.answer} still stand"
         case plan.TablesLookup():
             return f"cells of tables in {_scope(params.sources, params.below)}"
         case plan.ApiFetch():
             return f"documents {_list(params.identifiers)}{f' as of {params.at}' if params.at else ''}"
+
+
+def _dates(params: plan.CorpusSearch) -> str:
+    years = f" in {', '.join(map(str, params.years))}" if params.years else ""
+    limits = _limits(params.since, params.until)
+    return f", pages dated{years}{limits}" if years or limits else ""
+
+
+def _limits(since: str | None, until: str | None) -> str:
+    return (f" since {since}" if since else "") + (f" until {until}" if until else "")
 
 
 def _list(names: list[str]) -> str:

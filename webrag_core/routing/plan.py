@@ -41,12 +41,16 @@ class _Wanted(Contract):
 
 
 class CorpusSearch(_Wanted, _Scoped):
-    """Search what is stored. `coverage` is the share of the site that is stored, as far as the plan knows."""
+    """Search what is stored, with `since`, `until` and `years` as of `Question`. `coverage` is the share of the site
+    that is stored, as far as the plan knows."""
 
     kind: Literal["corpus.search"] = "corpus.search"
     query: str
     coverage: float | None = Field(default=None, ge=0, le=1)
     k: int | None = Field(default=None, ge=1, le=100)
+    since: str | None = None
+    until: str | None = None
+    years: list[int] = Field(default_factory=list)
 
 
 class PagesWalk(_Wanted):

@@ -18,6 +18,9 @@ class Question:
     pages (of `sources`, if any). With `at` (a date, see `history.as_of`) what the pages said then counts, or with
     `time` valid their texts that hold then: nothing is fetched.
 
+    With `since`, `until` (dates, both included) or `years` only stored pages that state such a date count, as in
+    `SearchRequest`: nothing is fetched.
+
     `expansion_budget`, `intent`, `constraints` and `max_age` as of `AnswerRequest`. `form` of the answer: unset = as
     the question wants it."""
 
@@ -26,8 +29,16 @@ class Question:
     sources: tuple[str, ...] = ()
     at: str | None = None
     time: TimeAxis = "seen"
+    since: str | None = None
+    until: str | None = None
+    years: tuple[int, ...] = ()
     expansion_budget: int | None = None
     form: Form | None = None
     intent: QueryType | None = None
     constraints: tuple[str, ...] = ()
     max_age: float | None = None
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether only pages count that state certain dates."""
+        return bool(self.since or self.until or self.years)

@@ -61,7 +61,7 @@ class Router:
 
     async def _made(self, read: Read, budget: Budget, iteration: Iteration) -> ExecutionPlan:
         agents = sorted(self._agents)
-        if self._chat is not None:
+        if self._chat is not None and not read.question.is_dated:  # which leaves nothing to choose
             seconds = min(self._settings.orchestration_llm_timeout, _LARGEST_SHARE * budget.seconds)
             try:
                 return await plan_by_chat(self._chat, read, budget, iteration, agents, seconds=seconds)

@@ -103,15 +103,22 @@ def _can(tasks: Sequence[plan.Task], agents: Sequence[str]) -> bool:
 
 def search_task(read: Read, **options: object) -> plan.Task:
     """Search the stored pages that the question is restricted to."""
-    params = plan.CorpusSearch(
-        query=read.question.text,
-        sources=list(read.question.sources),
-        below=[] if read.question.sources else read.roots,
-        coverage=read.features.stored_links if read.urls else None,
-        intent=read.question.intent,
-        constraints=list(read.question.constraints),
+    coverage = read.features.stored_links if read.urls else None
+    return task_of("search", _search(read, read.question.text).model_copy(update={"coverage": coverage}), **options)
+
+
+def _search(read: Read, query: str) -> plan.CorpusSearch:
+    question = read.question
+    return plan.CorpusSearch(
+        query=query,
+        sources=list(question.sources),
+        below=[] if question.sources else read.roots,
+        since=question.since,
+        until=question.until,
+        years=list(question.years),
+        intent=question.intent,
+        constraints=list(question.constraints),
     )
-    return task_of("search", params, **options)
 
 
 def walk_task(read: Read, **options: object) -> plan.Task:
@@ -129,14 +136,8 @@ def walk_task(read: Read, **options: object) -> plan.Task:
 
 
 def _by_part(read: Read) -> list[plan.Task]:
-    sources = list(read.question.sources)
-    constraints = list(read.question.constraints)
     by_part = [
-        task_of(
-            f"search_{number + 1}",
-            plan.CorpusSearch(query=part, sources=sources, intent=read.question.intent, constraints=constraints),
-            sub_question=number,
-        )
+        task_of(f"search_{number + 1}", _search(read, part), sub_question=number)
         for number, part in enumerate(read.parts[:4])
     ]
     return [search_task(read, required=True), *by_part]
@@ -228,6 +229,13 @@ SPECIAL: tuple[Rule, ...] = (
                 "quotes", plan.HistoryCitations(answer=int((read.intent and read.intent.thing) or 0)), required=True
             )
         ],
+        alone=True,
+    ),
+    Rule(
+        "dates_given",
+        "only stored pages with the dates that were given are searched",
+        lambda read: read.question.is_dated,
+        lambda read: _by_part(read) if len(read.parts) > 1 else [search_task(read, required=True)],
         alone=True,
     ),
     Rule(

@@ -43,6 +43,9 @@ class AskConfig(dg.Config):
     intent: str | None = Field(default=None, description="factual, comparison, how_to or exploratory.")
     constraints: list[str] = Field(default=[], description="Requirements the evidence must meet.")
     max_age: float | None = Field(default=None, description="Seconds; older stored pages are fetched again.")
+    since: str | None = Field(default=None, description="Only stored pages that state this date or a later date.")
+    until: str | None = Field(default=None, description="Only stored pages that state this date or an earlier date.")
+    years: list[int] = Field(default=[], description="Only stored pages that state a date in these years; empty = all.")
 
 
 async def _compose_answer(context: dg.OpExecutionContext, config: AskConfig, resource: CorpusResource) -> Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from webrag_core.orchestration.request import reranker_instruction
 from webrag_core.result_warnings import Caution
+from webrag_core.retrieval.dates import stated_range
 from webrag_core.retrieval.languages import language_warnings
 from webrag_core.retrieval.request import SearchRequest
 from webrag_core.retrieval.search import search
@@ -23,7 +24,13 @@ class CorpusAgent:
         assert isinstance(params, CorpusSearch)
         corpus = context.corpus
         filters = params.filters()
-        request = SearchRequest(query=params.query, filters=filters, top_k=params.k)
+        request = SearchRequest(
+            query=params.query,
+            filters=filters,
+            dated=stated_range(params.since, params.until),
+            requested_years=params.years,
+            top_k=params.k,
+        )
         wanted = reranker_instruction(params.intent, params.constraints, corpus.settings)
         results = await search(corpus, request, instruction=wanted)
         # an answer says so once, of all of its evidence
