@@ -46,8 +46,8 @@ from webrag_core.history.citations import CitationState
 from webrag_core.history.compare import PageComparison
 from webrag_core.history.models import PageAt, PageHistory, TimeAxis
 from webrag_core.indexing.pipeline import AddedDocument, Corpus
-from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.models import OrchestrationResult, QueryType
+from webrag_core.orchestration.run_scope import RunScope
 from webrag_core.retrieval.request import Fusion, Mode, SearchRequest
 from webrag_core.retrieval.search import CorpusSearch
 from webrag_core.routing.plan import ExecutionPlan

@@ -1,11 +1,12 @@
 """Jobs that a person launches: their fields in the launchpad, one op, its result for the process of the run."""
 
 import logging
-from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import dagster as dg
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, create_model
+from pydantic.fields import FieldInfo
 
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run_once
@@ -62,6 +63,53 @@ def launchpad_job(
         launched_op()
 
     return launched_job
+
+
+def config_of(name: str, parameters: type[BaseModel], opens_with: Mapping[str, Any]) -> type[dg.Config]:
+    """The fields of a launchpad for these parameters: all of them, with their words and without their bounds, which the
+    core checks. Those in `opens_with` are filled in, all others hidden until somebody types them; unset = as the
+    parameters say."""
+    fields: dict[str, Any] = {
+        field: (_type_of(about) | None, Field(default=opens_with.get(field), description=_words_of(about)))
+        for field, about in parameters.model_fields.items()
+    }
+    return create_model(name, __base__=dg.Config, __doc__="Config for the launchpad.", **fields)
+
+
+def given(config: dg.Config) -> dict[str, Any]:
+    """What somebody filled in."""
+    return {name: value for name, value in config.model_dump().items() if value is not None}
+
+
+def _type_of(about: FieldInfo) -> Any:
+    """What a launchpad takes for a parameter: a list of texts, a number, a truth value, or a text."""
+    kinds = list(_leaves(about.annotation))
+    if any(get_origin(kind) is tuple for kind in kinds):
+        return list[str]
+    return next((kind for kind in (bool, float, int) if kind in kinds), str)
+
+
+def _words_of(about: FieldInfo) -> str:
+    """The description of a parameter, with its choices and its default."""
+    choices = [
+        str(choice) for kind in _leaves(about.annotation) if get_origin(kind) is Literal for choice in get_args(kind)
+    ]
+    words = [about.description or "", ", ".join(choices)]
+    if not about.is_required() and about.default not in (None, ()):
+        words.append(f"unset = {about.default}")
+    return ". ".join(filter(None, words))
+
+
+def _leaves(annotation: Any) -> Iterator[Any]:
+    """The types of a union, without what annotates them."""
+    arguments = [one for one in get_args(annotation) if one is not type(None)]
+    if hasattr(annotation, "__metadata__"):
+        yield from _leaves(arguments[0])
+    elif get_origin(annotation) in (tuple, Literal) or not arguments:
+        yield annotation
+    else:
+        for one in arguments:
+            yield from _leaves(one)
 
 
 def query_tag(question: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -96,13 +95,21 @@ def answer_metadata(result: OrchestrationResult, *, pages_from: str) -> Metadata
 
 
 def spending_metadata(spent: Sequence[ProviderSpending]) -> Metadata:
-    """What was asked of endpoints that may charge for it, and what of it has a price; nothing where none was asked."""
+    """What was asked of endpoints that may charge for it, and `cost`, that of what has a price, where anything has; in
+    words what has none. What is computed here, and pages that are fetched without a service, are not among it."""
+    from webrag_core.providers.prices import total_cost
+
     if not spent:
-        return {}
+        return {"cost_note": dg.MetadataValue.text("nothing was asked of an endpoint that may charge for it")}
     rows = table({**one.model_dump(exclude={"currency", "cost"}), "cost": _cost(one)} for one in spent)
+    priced = [one for one in spent if one.cost is not None]
+    unpriced = ", ".join(one.provider for one in spent if one.cost is None)
+    notes = [f"no price is set for {unpriced} (PRICES_FILE)"] if unpriced else []
+    notes += ["tokens of some requests were not told: it is at least this"] if any(one.untold for one in priced) else []
     return {
         "asked_of_endpoints": rows,
-        "cost": dg.MetadataValue.float(round(math.fsum(one.cost or 0.0 for one in spent), 6)),
+        **({"cost": dg.MetadataValue.float(round(total_cost(spent), 6))} if priced else {}),
+        "cost_note": dg.MetadataValue.text("; ".join(notes) or "of all that was asked of endpoints"),
     }
 
 

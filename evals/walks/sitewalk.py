@@ -29,8 +29,8 @@ from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
-from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.models import COMPLETE_AT, OrchestrationResult, ScoredCandidate
+from webrag_core.orchestration.run_scope import RunScope
 from webrag_core.retrieval.weights import weights_file
 
 UNTIL_CAP = "until-cap"

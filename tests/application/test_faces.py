@@ -171,12 +171,7 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
             beside=names("research_mode at time style output"),
             without=names("excluded seconds"),
         ),
-        "job": Carried(
-            launchpad(AnswerConfig),
-            {"url": "urls"},
-            without=names("max_age excluded seconds"),
-            defaults=names("urls query"),
-        ),
+        "job": Carried(launchpad(AnswerConfig), defaults=names("urls query")),
     },
     Search: {
         "command": Carried(command("search"), REPEATED),

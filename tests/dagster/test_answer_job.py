@@ -25,7 +25,7 @@ def ask(definitions: dg.Definitions, instance: dg.DagsterInstance, **config: Any
     """Run the job as the launchpad would."""
     job = definitions.resolve_job_def("answer")
     return job.execute_in_process(
-        instance=instance, run_config={"url": ASYNCIO, "query": QUESTION, **config}, raise_on_error=False
+        instance=instance, run_config={"urls": [ASYNCIO], "query": QUESTION, **config}, raise_on_error=False
     )
 
 
@@ -118,11 +118,11 @@ def test_the_same_question_again_gives_the_same_evidence_and_no_new_corpus_event
     ("config", "message"),
     [
         ({"query": "  "}, "the query is empty [invalid_input]"),
-        ({"url": "not a url"}, "[invalid_url]"),
+        ({"urls": ["not a url"]}, "[invalid_url]"),
         ({"expansion_budget": -1}, "expansion_budget: cannot be negative"),
         ({"mode": "sideways"}, "mode: Input should be 'chunk'"),
         ({"policy": "coin-toss"}, "[invalid_input]"),
-        ({"url": "https://docs.python.org/3.11/nowhere.html"}, "[not_found]"),
+        ({"urls": ["https://docs.python.org/3.11/nowhere.html"]}, "[not_found]"),
     ],
 )
 def test_bad_input_fails_with_a_readable_message_and_is_not_retried(

@@ -11,8 +11,11 @@ import dagster as dg
 import pytest
 
 from tests.conftest import REPOSITORY
+from webrag_core.application.inputs import Operation
+from webrag_core.application.parameters import AskParameters, EvidenceParameters
 from webrag_dagster.corpus.layers import SOURCES
 from webrag_dagster.evaluation.suite import NIGHTLY, RESCORE
+from webrag_dagster.launchpad import config_of, given
 
 CORPUS = ("documents", "link_candidates", "chunks", "embeddings")
 
@@ -51,24 +54,38 @@ def test_every_corpus_layer_is_an_asset_partitioned_by_source(definitions: dg.De
     assert graph.get(dg.AssetKey("answers")).parent_keys == {dg.AssetKey("answer_rounds")}
 
 
-def test_launchpad_opens_with_url_and_query_only(definitions: dg.Definitions) -> None:
-    job = definitions.resolve_job_def("answer")
+@pytest.mark.parametrize(
+    ("name", "parameters", "opens_with"),
+    [("answer", EvidenceParameters, {"urls", "query"}), ("ask", AskParameters, {"urls", "question"})],
+)
+def test_a_launchpad_has_every_parameter_and_opens_with_the_question(
+    definitions: dg.Definitions, name: str, parameters: type[Operation], opens_with: set[str]
+) -> None:
+    job = definitions.resolve_job_def(name)
     fields = job.config_mapping.config_schema.config_type.fields  # type: ignore[union-attr]
+    assert set(fields) == set(parameters.model_fields)
     assert not any(field.is_required for field in fields.values())
+    assert all(field.description for field in fields.values())
     # the launchpad opens with every default that is not null (test_browser looks at the real one)
     defaults = {name: field.default_value for name, field in fields.items() if field.default_provided}
     shown = {name: value for name, value in defaults.items() if value is not None}
-    assert set(shown) == {"url", "query"}
-    assert shown["url"].startswith("https://docs.python.org/3.11/")
-    assert set(fields) - set(shown) == {
-        "expansion_budget",
-        "intent",
-        "constraints",
-        "known_context",
-        "mode",
-        "policy",
-        "scope",
-    }
+    assert set(shown) == opens_with
+    assert shown["urls"][0].startswith("https://docs.python.org/3.11/")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "filled"),
+    [
+        (AskParameters, {"question": "Why?", "max_age": 3600.0, "form": "steps", "constraints": ["new"], "at": "2024"}),
+        (EvidenceParameters, {"query": "Why?", "urls": ["https://a.example/"], "intent": "factual", "seconds": 2.5}),
+    ],
+)
+def test_what_a_launchpad_was_given_is_what_the_operation_gets(
+    parameters: type[Operation], filled: dict[str, object]
+) -> None:
+    config = config_of("Config", parameters, {})(**filled)
+    wanted = parameters.of(**given(config))
+    assert wanted.model_dump(include=set(filled)) == parameters.of(**filled).model_dump(include=set(filled))
 
 
 @pytest.mark.parametrize("name", ["answer", "ask", "feedback"])

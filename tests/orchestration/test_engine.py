@@ -19,9 +19,9 @@ from webrag_core.config import Settings
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
-from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision, OrchestrationResult
 from webrag_core.orchestration.policies import DEFAULT_POLICY, POLICIES, get_policy
+from webrag_core.orchestration.run_scope import RunScope
 from webrag_core.orchestration.verdict import status_of
 
 ASYNCIO = "https://docs.python.org/3.11/library/asyncio.html"

@@ -12,8 +12,9 @@ from webrag_core.config import Settings
 from webrag_core.corpus.sources import attach_source
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
-from webrag_core.orchestration.memory import MAPPED, RunScope, mapped_pages
+from webrag_core.orchestration.memory import MAPPED, mapped_pages
 from webrag_core.orchestration.models import OrchestrationResult
+from webrag_core.orchestration.run_scope import RunScope
 
 OOLONG = f"{HOME}oolong"
 QUESTION = "How long is oolong tea brewed?"

@@ -17,13 +17,11 @@ from webrag_core.indexing.terms import terms
 from webrag_core.language.detection import detected
 from webrag_core.language.model_orders import is_order
 from webrag_core.page_text import visible
-from webrag_core.routing.question import Form
+from webrag_core.routing.question import MAX_QUESTION, Form
 
 Withheld = Literal["order", "request", "address"]
 """Why a unit never becomes a sentence: it addresses a model, requests something that the question is not about, or
 names a site that the evidence is not from."""
-MAX_QUESTION = 8_000
-"""Characters of a question."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 # a request to do or to write something, behind a label such as "Note:" or not
 _REQUEST = re.compile(

@@ -32,6 +32,7 @@ from webrag_core.application.inputs import (
     check_length,
     check_list,
 )
+from webrag_core.application.parameters import AskParameters, EvidenceParameters, Years
 from webrag_core.application.services import Services
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
@@ -42,7 +43,6 @@ from webrag_core.history.models import TimeAxis
 from webrag_core.history.past_search import search_at
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import Progress
-from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.orchestration.request import AnswerRequest, check_question, reranker_instruction
 from webrag_core.retrieval.dates import stated_range
@@ -58,17 +58,7 @@ from webrag_core.retrieval.request import (
 )
 from webrag_core.retrieval.search import CorpusSearch, search
 from webrag_core.routing.plan import ExecutionPlan
-from webrag_core.routing.question import Form, Question
-
-_CENTURY = 3_155_760_000  # seconds; beyond, no date is left
-
-Constraints = Annotated[tuple[str, ...], Field(max_length=MOST_CONSTRAINTS)]
-MaxAge = Annotated[
-    float | None,
-    Field(ge=0, le=_CENTURY, allow_inf_nan=False, description="Seconds; older stored pages are fetched again"),
-]
-
-Years = Annotated[tuple[int, ...], Field(max_length=MOST_PLACES, description="Only pages that state a date in these")]
+from webrag_core.routing.question import Question
 
 MODELS = "models"
 """The actor whose feedback comes from programs."""
@@ -89,26 +79,8 @@ async def search_as_of(
     return await search_at(corpus, request, AsOf.parse(at, "at"), time=time, instruction=instruction)
 
 
-class Ask(Operation):
+class Ask(AskParameters):
     """A question, and where to look: at `urls` and what they link to, else among the stored pages (of `sources`)."""
-
-    question: Annotated[str, Field(json_schema_extra={"maxLength": guard.MAX_QUESTION})]
-    urls: Annotated[
-        tuple[Url, ...], Field(description="Start pages; without `at` and other dates they are fetched")
-    ] = ()
-    sources: Annotated[tuple[Name, ...], Field(max_length=1_000, description="Only these stored sources, by key")] = ()
-    at: At = None
-    time: Time = "seen"
-    since: Annotated[Date | None, Field(description="Only stored pages that state this date or a later date")] = None
-    until: Annotated[Date | None, Field(description="Only stored pages that state this date or an earlier date")] = None
-    years: Years = ()
-    expansion_budget: Annotated[
-        int | None, Field(ge=0, description="Most rounds that follow links; 0 = none, unset = as the question needs")
-    ] = None
-    form: Annotated[Form | None, Field(description="Of the answer; unset = as the question wants it")] = None
-    intent: Intent | None = None
-    constraints: Constraints = ()
-    max_age: MaxAge = None
 
     def as_question(self) -> Question:
         """The question, checked. Raises InvalidInputError, GuardrailsViolationError, FetchError(INVALID_URL)."""
@@ -149,26 +121,8 @@ class Ask(Operation):
         return await services.manager.plan(self.as_question())
 
 
-class GatherEvidence(Operation):
+class GatherEvidence(EvidenceParameters):
     """A question for evidence, looked for from `urls` on. All fields are those of `AnswerRequest` in the library."""
-
-    urls: Annotated[tuple[Url, ...], Field(min_length=1)]
-    query: Annotated[str, Field(max_length=LONGEST["query"])]
-    intent: Intent | None = None
-    known_context: Annotated[str | None, Field(max_length=LONGEST["known_context"])] = None
-    constraints: Constraints = ()
-    expansion_budget: Annotated[
-        int | None, Field(ge=0, description="Most rounds that follow links; 0 = none, unset = as the policy decides")
-    ] = None
-    mode: RetrievalMode = "auto"
-    policy: Annotated[str | None, Field(max_length=LONGEST["policy"])] = None
-    max_age: MaxAge = None
-    scope: Annotated[
-        RunScope | tuple[Name, ...] | None,
-        Field(description="Stored pages that count: of the run, its sources, all, or keys"),
-    ] = None
-    excluded: Annotated[tuple[Url, ...], Field(max_length=MOST_PLACES)] = ()
-    seconds: Annotated[float | None, Field(gt=0, allow_inf_nan=False, description="Time limit of this run")] = None
 
     def as_request(self, settings: Settings) -> AnswerRequest:
         """The engine's request, checked. Raises InvalidInputError, FetchError(INVALID_URL)."""

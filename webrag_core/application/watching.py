@@ -14,6 +14,7 @@ from webrag_core.corpus.documents import find_document
 from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.request import check_question
 from webrag_core.retrieval.models import Contract
+from webrag_core.routing.question import MAX_QUESTION
 from webrag_core.store.database import Database
 from webrag_core.watches.models import Watch
 from webrag_core.watches.rounds import WatchRound, make_round
@@ -47,7 +48,7 @@ class AddWatch(Operation):
 
     page: Url | None = None
     section: Heading = ()
-    question: Annotated[str | None, Field(json_schema_extra={"maxLength": guard.MAX_QUESTION})] = None
+    question: Annotated[str | None, Field(json_schema_extra={"maxLength": MAX_QUESTION})] = None
     sources: Annotated[tuple[Name, ...], Field(max_length=1_000, description="Only these stored sources, by key")] = ()
     answer: Annotated[Number | None, Field(description="Number of a stored answer in prose")] = None
     pace: PaceField = "at_once"

@@ -117,7 +117,7 @@ def answer(
         from webrag_core.application.operations import GatherEvidence
         from webrag_core.application.services import Services
         from webrag_core.indexing.pipeline import Corpus
-        from webrag_core.orchestration.memory import run_scope
+        from webrag_core.orchestration.run_scope import run_scope
 
         settings = load_settings()
         evidence = GatherEvidence.of(

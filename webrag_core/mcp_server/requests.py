@@ -20,7 +20,7 @@ from webrag_core.application.reading import History
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.models import TimeAxis
-from webrag_core.orchestration.memory import RunScope
+from webrag_core.orchestration.run_scope import RunScope
 from webrag_core.routing.question import Question
 
 ResearchMode = Literal["fast", "auto", "deep"]

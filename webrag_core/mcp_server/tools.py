@@ -24,7 +24,7 @@ from webrag_core.mcp_server.requests import (
     Style,
 )
 from webrag_core.mcp_server.server import WebragServer
-from webrag_core.orchestration.memory import RunScope
+from webrag_core.orchestration.run_scope import RunScope
 
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _FETCHES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True)

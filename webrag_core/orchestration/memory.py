@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, get_args
 
 from psycopg import AsyncConnection
 
@@ -13,19 +12,8 @@ from webrag_core.acquisition.urls import page_key
 from webrag_core.corpus.ingestor import same_web
 from webrag_core.indexing.terms import beginnings
 from webrag_core.language.detection import detected
+from webrag_core.orchestration.run_scope import RunScope
 from webrag_core.retrieval.scope import source_scope
-
-RunScope = Literal["run", "source", "all"]
-"""What a run may search: only what it took in, everything stored of its start pages' sources, or the whole corpus."""
-
-
-def run_scope(names: Sequence[str]) -> RunScope | tuple[str, ...] | None:
-    """The scope that one word ("run", "source", "all") or names of sources stand for; None without any."""
-    words: dict[str, RunScope] = {word: word for word in get_args(RunScope)}
-    if len(names) > 1:
-        return tuple(names)
-    return words.get(names[0], tuple(names)) if names else None
-
 
 _STORED = """
 SELECT d.id, d.canonical_url FROM documents d

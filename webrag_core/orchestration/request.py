@@ -11,8 +11,8 @@ from webrag_core.acquisition.urls import canonicalise, page_key
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.markdown import plain_text
-from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.models import QueryType
+from webrag_core.orchestration.run_scope import RunScope
 from webrag_core.retrieval.models import RetrievalResult, RetrievedChunk
 from webrag_core.retrieval.redundancy import text_overlap
 from webrag_core.retrieval.request import Mode, check_query, check_text

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from webrag_core.history.models import TimeAxis
-from webrag_core.orchestration.models import QueryType
 
+if TYPE_CHECKING:  # launchpads are made with this module
+    from webrag_core.orchestration.models import QueryType
+
+MAX_QUESTION = 8_000
+"""Characters of a question."""
 Form = Literal["explain", "steps", "compare", "lookup", "list", "timeline"]
 """Form of an answer in prose."""
 

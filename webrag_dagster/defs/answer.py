@@ -8,11 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import dagster as dg
-from pydantic import Field
 
+from webrag_core.application.parameters import EvidenceParameters
 from webrag_dagster.corpus.runs import ANSWERS
 from webrag_dagster.demo import DEMO_QUERY, DEMO_URL
-from webrag_dagster.launchpad import launchpad_job, query_tag
+from webrag_dagster.launchpad import config_of, given, launchpad_job, query_tag
 from webrag_dagster.resources import CorpusResource
 
 if TYPE_CHECKING:
@@ -42,26 +42,11 @@ answers = dg.AssetSpec(
 )
 
 
-class AnswerConfig(dg.Config):
-    """Config for the launchpad. Bounds are checked by the core: a bound here would be an HTTP 500 at launch."""
-
-    url: str = Field(default=DEMO_URL, description="Where to start. Kept with the run: no password in it.")
-    query: str = Field(default=DEMO_QUERY, description="The question.")
-    expansion_budget: int | None = Field(default=None, description="Expansion rounds at most; 0 = none.")
-    intent: str | None = Field(default=None, description="factual, comparison, how_to or exploratory.")
-    known_context: str | None = Field(
-        default=None, description="Facts you already have; passages repeating them are skipped."
-    )
-    constraints: list[str] | None = Field(default=None, description="Requirements the evidence must meet.")
-    mode: str | None = Field(default=None, description="auto, chunk or full_context.")
-    policy: str | None = Field(default=None, description="Stop policy.")
-    scope: list[str] | None = Field(
-        default=None, description="Stored pages to use: source, all, run (none), or names of sources."
-    )
+AnswerConfig = config_of("AnswerConfig", EvidenceParameters, {"urls": [DEMO_URL], "query": DEMO_QUERY})
 
 
 async def _find_evidence(
-    context: dg.OpExecutionContext, config: AnswerConfig, resource: CorpusResource
+    context: dg.OpExecutionContext, config: dg.Config, resource: CorpusResource
 ) -> OrchestrationResult:
     from webrag_core.acquisition.urls import source_key
     from webrag_dagster.corpus.touched import reporting_services
@@ -116,13 +101,13 @@ async def _find_evidence(
     return result
 
 
-def _wanted(config: AnswerConfig) -> GatherEvidence:
+def _wanted(config: dg.Config) -> GatherEvidence:
     """The operation. Raises InvalidInputError for a value that is not on its list."""
     from webrag_core.application.operations import GatherEvidence
-    from webrag_core.orchestration.memory import run_scope
+    from webrag_core.orchestration.run_scope import run_scope
 
-    given = {name: value for name, value in config.model_dump(exclude={"url", "scope"}).items() if value is not None}
-    return GatherEvidence.of(urls=(config.url,), scope=run_scope(config.scope or ()), **given)
+    filled = given(config)
+    return GatherEvidence.of(**{**filled, "scope": run_scope(filled.get("scope", ()))})
 
 
 def _seconds_since_launch(context: dg.OpExecutionContext) -> float:
@@ -140,7 +125,7 @@ answer = launchpad_job(
     pool="answers",
     tags=ANSWERS,
     description=(
-        "Ask a website a question. Fill in `url` and `query`; the answer is the newest materialization of asset"
+        "Ask a website a question. Fill in `urls` and `query`; the answer is the newest materialization of asset"
         " `answers`, with a link from this run, and every round is an observation of `answer_rounds`."
     ),
 )

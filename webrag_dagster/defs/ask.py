@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import dagster as dg
-from pydantic import Field
 
+from webrag_core.application.parameters import AskParameters
 from webrag_core.percentages import percent
 from webrag_dagster.corpus.runs import ANSWERS
 from webrag_dagster.demo import DEMO_QUERY, DEMO_URL
-from webrag_dagster.launchpad import launchpad_job, query_tag
+from webrag_dagster.launchpad import config_of, given, launchpad_job, query_tag
 from webrag_dagster.resources import CorpusResource
 
 if TYPE_CHECKING:
@@ -28,34 +28,17 @@ prose_answers = dg.AssetSpec(
 )
 
 
-class AskConfig(dg.Config):
-    """Config for the launchpad: the parameters of `Ask`, whose bounds the core checks."""
-
-    question: str = Field(default=DEMO_QUERY, description="The question.")
-    urls: list[str] = Field(
-        default=[DEMO_URL], description="Where to start; empty = ask what is stored. No password in it."
-    )
-    sources: list[str] = Field(default=[], description="Stored sources to ask; empty = all.")
-    at: str | None = Field(default=None, description="Answer from what the pages said then (2024-05-17).")
-    time: str = Field(default="seen", description="`at` means when a text was seen, or (valid) when it holds.")
-    expansion_budget: int | None = Field(default=None, description="Expansion rounds at most; 0 = none.")
-    form: str | None = Field(default=None, description="explain, steps, compare, lookup, list or timeline.")
-    intent: str | None = Field(default=None, description="factual, comparison, how_to or exploratory.")
-    constraints: list[str] = Field(default=[], description="Requirements the evidence must meet.")
-    max_age: float | None = Field(default=None, description="Seconds; older stored pages are fetched again.")
-    since: str | None = Field(default=None, description="Only stored pages that state this date or a later date.")
-    until: str | None = Field(default=None, description="Only stored pages that state this date or an earlier date.")
-    years: list[int] = Field(default=[], description="Only stored pages that state a date in these years; empty = all.")
+AskConfig = config_of("AskConfig", AskParameters, {"question": DEMO_QUERY, "urls": [DEMO_URL]})
 
 
-async def _compose_answer(context: dg.OpExecutionContext, config: AskConfig, resource: CorpusResource) -> Answer:
+async def _compose_answer(context: dg.OpExecutionContext, config: dg.Config, resource: CorpusResource) -> Answer:
     from webrag_core.application.operations import Ask
     from webrag_dagster.corpus.touched import reporting_services
     from webrag_dagster.prose import prose_metadata
 
-    asked = query_tag(config.question)
+    question = Ask.of(**given(config))
+    asked = query_tag(question.question)
     context.instance.add_run_tags(context.run_id, {"webrag/query": asked})
-    question = Ask.of(**config.model_dump())
     async with reporting_services(context, resource) as services:
         answer = await question.run(services)
     context.log_event(
