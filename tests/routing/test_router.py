@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any, LiteralString
 
 import pytest
@@ -21,6 +21,7 @@ from webrag_core.config import Settings
 from webrag_core.corpus.forget import forget
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
+from webrag_core.routing.agent_figures import AgentFigures, agent_figures, replaced_plans
 from webrag_core.routing.agents.all import make_agents
 from webrag_core.routing.expected import stored_complete
 from webrag_core.routing.features import CorpusState, read_with
@@ -271,3 +272,31 @@ def test_only_pages_with_the_dates_that_were_given_are_asked_and_nothing_is_fetc
         assert answer.spent.pages == 0
     assert "pages that state a date" in old.applicability_note
     assert old.tasks[0].asked == "search everything stored, pages dated in 2021"
+
+
+def test_what_agents_did_is_counted_by_agent_and_each_task_names_its_sources(settings: Settings) -> None:
+    async def work() -> tuple[list[Answer], list[AgentFigures], int]:
+        async with Corpus.open(settings) as corpus:
+            await corpus.add(QUEUES)
+            manager = Manager(corpus)
+            texts = (QUESTION, "Who uses asyncio.Queue?")
+            given = [await manager.answer(Question(text)) for text in texts]
+            given.append(await manager.answer(Question(QUESTION, urls=("https://docs.python.org/3.11/nowhere.html",))))
+            async with corpus.database.connection() as connection:
+                since = datetime(2020, 1, 1, tzinfo=UTC)
+                later = await agent_figures(connection, datetime(9999, 1, 1, tzinfo=UTC))
+                assert later == []
+                return given, await agent_figures(connection, since), await replaced_plans(connection, since)
+
+    given, figures, replaced = asyncio.run(work())
+    assert given[0].tasks[0].sources == ["docs.python.org"]
+    counted = {one.agent: (one.dispatched, one.succeeded, one.failed, one.skipped) for one in figures}
+    assert counted == {"corpus": (3, 3, 0, 0), "graph": (1, 1, 0, 0), "pages": (1, 0, 1, 0)}
+    by_agent = {one.agent: one for one in figures}
+    corpus, pages = by_agent["corpus"], by_agent["pages"]
+    assert corpus.p50_ms is not None
+    assert corpus.p95_ms is not None
+    assert 0 < corpus.p50_ms <= corpus.p95_ms
+    assert pages.p50_ms is None
+    assert pages.text == "pages: 1 task, 0 succeeded, 1 failed"
+    assert replaced == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,7 +14,7 @@ from webrag_core.cli.addresses import canonical_urls
 from webrag_core.cli.database import on_database
 from webrag_core.cli.output import Json, complain, print_json, print_line, print_table, tokens_charged
 from webrag_core.cli.progress import progress
-from webrag_core.cli.status_report import print_status, reason_words
+from webrag_core.cli.status_report import print_agents, print_status, reason_words
 from webrag_core.config import load_settings
 from webrag_core.errors import FetchError, InvalidInputError
 
@@ -173,20 +174,28 @@ def status(as_json: Json = False) -> None:
     from webrag_core.corpus.status import corpus_status
     from webrag_core.indexing.window_vectors import window_status
     from webrag_core.providers.prices import load_prices
+    from webrag_core.routing.agent_figures import agent_figures, replaced_plans
     from webrag_core.store.database import Database
+
+    since = datetime.now(UTC) - timedelta(days=30)
 
     async def work() -> None:
         settings = load_settings()
         async with await Database.open(settings) as database, database.connection() as connection:
             corpus_report = await corpus_status(connection, load_prices(settings))
             windows = await window_status(connection) if settings.retrieval_windows else None
+            agents = await agent_figures(connection, since)
+            replaced = await replaced_plans(connection, since)
         sandbox = worker_sandbox()
         if as_json:
             shown = None if windows is None else windows.model_dump(mode="json")
-            print_json({**corpus_report.model_dump(mode="json"), "windows": shown, "worker_sandbox": sandbox})
+            planning = {"agents": [one.model_dump(mode="json") for one in agents], "replaced_plans": replaced}
+            report = corpus_report.model_dump(mode="json") | planning
+            print_json({**report, "windows": shown, "worker_sandbox": sandbox})
         else:
             place = str(settings.webrag_home.absolute()) if settings.database_url is None else "in DATABASE_URL"
             print_status(corpus_report, windows, place, sandbox)
+            print_agents(agents, replaced)
 
     asyncio.run(work())
 

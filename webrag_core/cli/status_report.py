@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from webrag_core.errors import Reason
 if TYPE_CHECKING:
     from webrag_core.corpus.status import CorpusStatus, SourceStatus
     from webrag_core.indexing.window_vectors import WindowStatus
+    from webrag_core.routing.agent_figures import AgentFigures
 
 _AGES = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
@@ -48,6 +49,14 @@ def print_status(
     print_line("Conversion workers do without: " + (", ".join(w for w, p in sandbox.items() if not p) or "nothing"))
     if left := [f"{what} ({problem})" for what, problem in sandbox.items() if problem]:
         print_line("Conversion workers keep, on this machine: " + ", ".join(left), style="yellow")
+
+
+def print_agents(agents: Sequence[AgentFigures], replaced: int) -> None:
+    """Print how the agents did in 30 days, and how many plans were `replaced` by others than WEBRAG_ROUTER's."""
+    for one in agents:
+        print_line(f"Tasks in 30 days of {one.text}", style="yellow" if one.failed or one.timeouts else None)
+    if replaced:
+        print_line(f"{_number(replaced, 'plan')} in 30 days could not be used, and others were", style="yellow")
 
 
 def _print_sources(sources: list[SourceStatus]) -> None:

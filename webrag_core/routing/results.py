@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import Field
 
 from webrag_core.corpus.quotes import Quote
 from webrag_core.judging.verdict import Verdict
@@ -117,6 +120,14 @@ class Output:
         """Whether nothing was found."""
         return not self.evidence and not self.findings
 
+    @property
+    def hosts(self) -> list[str]:
+        """Hosts of the pages that were read or that something is quoted from, by name."""
+        read = (url for step in self.steps for url in step.pages)
+        quoted = (one.chunk.source_url for one in self.evidence)
+        hosts = (urlsplit(url).hostname for url in (*read, *quoted, *(one.url for one in self.findings)))
+        return sorted({host for host in hosts if host})
+
     @classmethod
     def of_run(cls, result: OrchestrationResult) -> Self:
         """The evidence of a finished run of the loop."""
@@ -178,7 +189,8 @@ class TaskResult:
 
 class TaskReport(Contract):
     """One task of an answer, as its reader sees it. `asked` is what the task is about, in words, `note`
-    what its agent says of its findings, or why there is nothing."""
+    what its agent says of its findings, or why there is nothing, `sources` the hosts of the pages that it read or
+    quotes."""
 
     iteration: int
     id: str
@@ -192,6 +204,7 @@ class TaskReport(Contract):
     findings: int
     pages: int
     note: str = ""
+    sources: list[str] = Field(default_factory=list)
 
     @property
     def loss(self) -> str:
@@ -214,6 +227,7 @@ def report_of(task: Task, result: TaskResult, iteration: int) -> TaskReport:
         findings=len(result.output.findings),
         pages=result.output.pages,
         note=result.output.note if result.output.findings or result.status == "empty" else "",
+        sources=result.output.hosts,
     )
 
 
