@@ -102,3 +102,9 @@ def date_notes(question: Question, plan: ExecutionPlan, gathered: Gathered) -> l
     if is_past:
         return [f"this is what the pages said as of {dates[0]}, which the question names; --at now asks today's texts"]
     return [f"nothing is known of {dates[0]}, which the question names: this is from today's texts"]
+
+
+def places_left(look_next: Sequence[str], citations: Sequence[SentenceCitation]) -> list[str]:
+    """The addresses to look at next without those of pages that are quoted: their passages stand above."""
+    quoted = {citation.url for citation in citations}
+    return [url for url in look_next if url not in quoted]
