@@ -22,7 +22,7 @@ from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.providers.embedder import WordLlamaEmbedder
 from webrag_core.providers.rerankers.protocol import Reranked
 from webrag_core.retrieval.local_reranker import LocalReranker
-from webrag_core.retrieval.reranking import make_reranker
+from webrag_core.retrieval.reranking import make_reranker, rank
 from webrag_core.retrieval.scope import source_scope
 from webrag_core.retrieval.search import CorpusSearch, search_corpus
 from webrag_core.retrieval.searcher import Searcher
@@ -361,6 +361,12 @@ def test_a_missing_package_is_said_at_start(provider: str, monkeypatch: pytest.M
 def test_local_and_none_need_nothing() -> None:
     assert isinstance(make_reranker(Settings(_env_file=None)), LocalReranker)
     assert make_reranker(Settings(_env_file=None, reranker_provider="none")) is None
+
+
+def test_constraints_that_nothing_ranks_by_are_named() -> None:
+    told = asyncio.run(rank(None, [], top_n=5, instruction="green frogs"))
+    assert [warning.partition(" without")[0] for warning in told.warnings] == ["constraints change no order"]
+    assert asyncio.run(rank(None, [], top_n=5, instruction=None)).warnings == []
 
 
 def test_the_local_reranker_weighs_words_and_instruction() -> None:

@@ -18,6 +18,8 @@ from webrag_core.retrieval.models import RankedChunk, RetrievalResult, Retrieved
 from webrag_core.store.breakers import Breakers
 from webrag_core.trace import span
 
+_NOT_APPLIED = "constraints change no order without a reranker (RERANKER_PROVIDER=none)"
+
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
@@ -48,7 +50,8 @@ async def rank(
     when a local model fails.
     """
     if reranker is None:
-        return Ranking([_as_retrieved(query, _candidates(result, top_n)) for query, result in results], [])
+        kept = [_as_retrieved(query, _candidates(result, top_n)) for query, result in results]
+        return Ranking(kept, [] if instruction is None else [_NOT_APPLIED])
     try:
         with span("rerank", reranker=reranker.name):
             return await _rank(reranker, results, top_n=top_n, instruction=instruction)
