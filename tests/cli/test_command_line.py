@@ -20,6 +20,7 @@ from tests.command_line import Webrag, webrag_here
 from webrag_core.cli import output, progress
 from webrag_core.cli.panels import PANELS
 from webrag_core.cli.status_report import age
+from webrag_core.env_file import warn_retired
 from webrag_core.errors import Reason
 
 __all__ = ["webrag_here"]
@@ -61,6 +62,17 @@ def test_commands_stand_in_their_panels(webrag_here: Webrag) -> None:
     assert places == sorted(places)
     assert "─ Others ─" not in shown, "a new command has its place in PANELS"
     assert webrag_here().returncode == 2, "nothing was done"
+
+
+def test_the_log_can_be_read_by_programs(webrag_here: Webrag) -> None:
+    warn_retired.cache_clear()
+    trace = "0af7651916cd43dd8448eb211c80319c"
+    done = webrag_here("--log", "json", "source", "list", ROUTE_EXPLORE="1", TRACEPARENT=trace)
+    assert done.returncode == 0
+    [line] = [one for one in map(json.loads, done.stderr.splitlines()) if one["level"] == "warning"]
+    assert line["message"].startswith("ROUTE_EXPLORE is retired and is ignored")
+    assert (line["trace_id"], line["logger"]) == (trace, "webrag_core.env_file")
+    assert datetime.fromisoformat(line["time"]).tzinfo is not None
 
 
 @pytest.mark.parametrize(

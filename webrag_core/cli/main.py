@@ -21,7 +21,7 @@ from webrag_core.cli.feedback import feedback_app
 from webrag_core.cli.graph import graph_app
 from webrag_core.cli.history import add_history_commands
 from webrag_core.cli.lifecycle import add_lifecycle_commands
-from webrag_core.cli.log import set_up_log
+from webrag_core.cli.log import LogFormat, set_log_format, set_up_log
 from webrag_core.cli.mcp import add_mcp_command
 from webrag_core.cli.models import model_app
 from webrag_core.cli.output import Json, complain, out, print_json
@@ -88,12 +88,16 @@ def options(
         ProgressStyle,
         typer.Option(help="What long work shows on stderr: a live line on a terminal, plain lines elsewhere (auto)."),
     ] = "auto",
+    log: Annotated[
+        LogFormat, typer.Option(help="Form of the log on stderr: lines for people, or an object with trace id a line.")
+    ] = "text",
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Options of `webrag` itself."""
     set_style(progress)
+    set_log_format(log)
     if env_file is not None:
         os.environ[VARIABLE] = str(env_file.absolute())
     if context.invoked_subcommand not in _SERVERS:
