@@ -213,9 +213,3 @@ def test_the_page_to_read_holds_no_script_and_no_foreign_link(settings: Settings
     assert html.count('href="https://site.example/') >= len(answer.citations)
     assert "&lt;script&gt;" in html
     assert "<script" not in MarkdownIt("commonmark", {"html": True}).render(markdown)
-
-
-def test_pages_that_are_quoted_are_no_places_to_look_at_next(settings: Settings) -> None:
-    answer = ask(settings, Question("Which planet has the largest queue of moons?", urls=(QUEUES,), expansion_budget=1))
-    assert answer.highlights
-    assert not {citation.url for citation in answer.citations} & set(answer.look_next)

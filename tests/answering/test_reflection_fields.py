@@ -13,6 +13,7 @@ from webrag_core.answering.manager import Question
 from webrag_core.answering.models import Answer, AnswerSentence, Disagreement, Missing, SentenceCitation
 from webrag_core.answering.reflection import applicability, coherence_of, uncertainty
 from webrag_core.answering.stored import load_answer
+from webrag_core.answering.verdicts import places_left
 from webrag_core.config import Settings
 from webrag_core.judging.verdict import Verdict
 from webrag_core.showing.html import render_page
@@ -147,3 +148,9 @@ def test_a_version_that_nothing_speaks_of_limits_what_the_answer_holds_for(setti
     question = Question("At how many degrees is the kiln 2.9 fired?", urls=(f"{SITE}/2.4/kiln",))
     answer = ask(settings, question, KILN)
     assert "speaks of 2.9" in answer.applicability_note
+
+
+def test_pages_that_are_quoted_are_no_places_to_look_at_next() -> None:
+    assert places_left(["https://a.example/", "https://b.example/"], [citation("https://a.example/")]) == [
+        "https://b.example/"
+    ]
