@@ -108,7 +108,9 @@ def test_every_evaluation_has_a_check_and_is_scored_every_night_and_after_an_edi
     nodes = [node for node in graph.asset_nodes if node.group_name == "evals" and not node.is_external]
     assert len(nodes) > 4
     for node in nodes:
-        assert node.parent_keys == {dg.AssetKey("golden_queries")}
+        walked = {one for one in node.parent_keys if one.path[0].startswith("sitewalk_")}
+        assert node.parent_keys - walked == {dg.AssetKey("golden_queries")}
+        assert bool(walked) == (node.key.path[0] == "ragas_scores")
         assert (node.freshness_policy, node.automation_condition) == (NIGHTLY, RESCORE)
         assert node.code_version
         assert node.check_keys

@@ -10,12 +10,15 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from evals.judging.ragas_scores import JUDGED, OFFLINE
+from tests.provider_server import serving
 from webrag_dagster.evaluation import retrieval as eval_retrieval
 from webrag_dagster.evaluation import rules as eval_rules
+from webrag_dagster.evaluation.ragas import NO_JUDGE
 
 pytestmark = pytest.mark.slow
 
-WALK, RANK = "sitewalk_python_3_11", "retrieval_scores"
+WALK, RANK, RAGAS = "sitewalk_python_3_11", "retrieval_scores", "ragas_scores"
 
 
 @pytest.fixture
@@ -41,6 +44,24 @@ def score(
     return event, {check.check_name: check for check in done.get_asset_check_evaluations()}
 
 
+def _is_scored_with_ragas(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a walk there are metrics by ids and strings, and those of a judge where an endpoint is set."""
+    event, checks = score(definitions, instance, RAGAS)
+    assert event.metadata["judged_by"].value == NO_JUDGE
+    assert set(checks) == {"no_regression"}
+    assert {name for name in (*OFFLINE, *JUDGED) if name in event.metadata} == set(OFFLINE)
+    verdicts = {"reason": "r", "verdict": 1, "classifications": [{"statement": "s", "reason": "r", "attributed": 1}]}
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": json.dumps(verdicts)}}
+    with serving({"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}) as server:
+        monkeypatch.setenv("ORCHESTRATION_LLM_BASE_URL", f"{server.url}/v1")
+        event, _ = score(definitions, instance, RAGAS, judged=2)
+        monkeypatch.delenv("ORCHESTRATION_LLM_BASE_URL")
+    assert event.metadata["llm_recall"].value == 1.0
+    assert len(server.calls) > 0
+
+
 def test_walks_are_scored_reported_replayed_and_gated(
     definitions: dg.Definitions, instance: dg.DagsterInstance, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -58,6 +79,7 @@ def test_walks_are_scored_reported_replayed_and_gated(
     assert isinstance(items, dg.TableMetadataValue)
     assert len({row.data["kind"] for row in items.records}) == 4, "every kind in turn"
     report, log = Path(str(metadata["report"].value)), Path(str(metadata["run_log"].value))
+    _is_scored_with_ragas(definitions, instance, monkeypatch)
     assert report.is_relative_to(home)
     assert "<!doctype html>" in report.read_text()
     assert len(log.read_text().splitlines()) == 4

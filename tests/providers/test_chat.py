@@ -285,4 +285,4 @@ def test_without_key_and_url_it_is_said_what_is_missing_and_for_what() -> None:
 
 
 def test_a_key_alone_means_the_public_endpoint() -> None:
-    assert ChatEndpoint(chat_settings(None, orchestration_llm_api_key=KEY), "a test")._url == chat._OPENAI
+    assert ChatEndpoint(chat_settings(None, orchestration_llm_api_key=KEY), "a test")._url == chat.OPENAI_URL

@@ -27,7 +27,8 @@ from webrag_core.store.spending import Amounts, Spending
 from webrag_core.trace import span
 
 _PREFIX = "ORCHESTRATION_LLM"
-_OPENAI = "https://api.openai.com/v1"
+OPENAI_URL = "https://api.openai.com/v1"
+"""Where requests go that have a key and no other address."""
 _ATTEMPTS = 3
 _AT_ONCE = 4  # requests, whatever the number of runs
 _HOPEFUL = 0.5  # share of the shortest exchange that leaves a hope of an answer
@@ -110,7 +111,7 @@ class ChatEndpoint:
             )
         require_extra(OPENAI, f"{wanted_by} (the default with ORCHESTRATION_LLM_…)")
         self.model = settings.orchestration_llm_model
-        self._url = settings.orchestration_llm_base_url or _OPENAI
+        self._url = settings.orchestration_llm_base_url or OPENAI_URL
         self._key = settings.orchestration_llm_api_key
         self._slots = asyncio.Semaphore(_AT_ONCE)
         breaker = None if breakers is None else breakers.of("chat", self._url)

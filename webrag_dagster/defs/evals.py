@@ -5,6 +5,7 @@ from pydantic import Field
 
 from evals.judging.gate import GATED
 from evals.walks.suites import Suite, own_suites
+from webrag_core.extras import RAGAS, is_installed
 from webrag_dagster.evaluation import versions
 from webrag_dagster.evaluation.suite import (
     COVERED,
@@ -177,6 +178,42 @@ def _sitewalk(suite: Suite) -> dg.AssetsDefinition:
 
 sitewalks = [_sitewalk(suite) for suite in own_suites().values() if suite.warc.is_file()]
 """An asset per WARC snapshot that is present: an installed package contains none of them."""
+
+
+class RagasConfig(SuiteConfig):
+    """How much is judged by a model."""
+
+    judged: int = Field(
+        default=6,
+        description="Items that the chat model of ORCHESTRATION_LLM_… judges, some ten requests each; 0 = none.",
+    )
+
+
+async def _score_with_ragas(context: dg.AssetExecutionContext, config: RagasConfig) -> Scored:
+    from webrag_dagster.evaluation.ragas import score_with_ragas
+
+    return await score_with_ragas(context, context.resources.corpus.settings(), judged=config.judged)
+
+
+def _ragas_scores() -> dg.AssetsDefinition:
+    return suite_asset(
+        "ragas_scores",
+        _score_with_ragas,
+        ("id_recall", "string_recall"),
+        config=RagasConfig,
+        code_version=versions.ragas(),
+        checks={GATE: "No recall fell, item by item, against the newest run that passed."},
+        description=(
+            "Ragas' metrics of the newest run log of each walk, by ids and strings; with a chat endpoint"
+            " (ORCHESTRATION_LLM_…) also how a model judges the passages of some items. A judge's verdicts differ from"
+            " run to run: they are plotted and not gated. What it costs is in no ledger of ours: Ragas asks by itself."
+        ),
+        after=sitewalks,
+    )
+
+
+ragas_scores = [_ragas_scores()] if is_installed(RAGAS) else []
+"""Where the extra `ragas` is installed."""
 
 EVALS = dg.AssetSelection.groups("evals")
 

@@ -84,17 +84,19 @@ def suite_asset(
     kinds: frozenset[str] = frozenset({"python"}),
     tags: Mapping[str, str] | None = None,
     on_corpus: bool = True,
+    after: Sequence[dg.AssetsDefinition] = (),
 ) -> dg.AssetsDefinition:
     """Asset `name` with these checks (name -> description), scored by `run`.
 
     Its scores in `metrics` go through the gate, which is then the check `GATE`; without any it compares with nothing,
     and the launchpad shows no config. `blocking` names the check that stops a run. With `on_corpus` it has the resource
-    of that name, and its turn in the pool of the evaluations: those that are not are seconds of pure functions.
+    of that name, and its turn in the pool of the evaluations: those that are not are seconds of pure functions. It
+    runs `after` those whose files it reads.
     """
 
     @dg.asset(
         name=name,
-        deps=[GOLDENS],
+        deps=[GOLDENS, *after],
         group_name="evals",
         kinds=set(kinds),
         tags=tags,

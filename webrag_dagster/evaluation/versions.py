@@ -56,6 +56,11 @@ def sitewalk(golden: Path) -> str:
     return content_version(files, layers.chunker_version(), layers.embedding_version())
 
 
+def ragas() -> str:
+    """Of Ragas' metrics. What they score is made anew by the walks."""
+    return content_version([_EVALS / "judging" / "ragas_scores.py"])
+
+
 def decisions() -> str:
     """Of the decision goldens."""
     return content_version([*policy_files(), _EVALS / "golden" / "decisions.jsonl"])
