@@ -15,6 +15,7 @@ from tests.acquisition.served_pages import HOME, ServedPages
 from tests.corpus.corpora import broken_rules, rows
 from tests.corpus.test_refresh import days_pass, rows_done
 from tests.corpus.test_refresh_verdict import answered, attach
+from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.sitemaps.models import MapEntry
 from webrag_core.config import Settings
 from webrag_core.corpus.brake import Brake
@@ -22,6 +23,7 @@ from webrag_core.corpus.documents import confirmed_missing
 from webrag_core.corpus.ingestor import IngestOutcome
 from webrag_core.corpus.refresh import RefreshReport, SourceRefresh
 from webrag_core.corpus.refresh_store import GONE_CHECKS
+from webrag_core.errors import FetchError, Reason
 from webrag_core.indexing.pipeline import Corpus
 
 KEY = "example.org"
@@ -157,5 +159,44 @@ def test_a_gone_page_is_asked_when_it_is_named_again_and_now_and_then_besides(se
             await refresh(corpus, due_only=True)
             assert await stored(corpus) == {HOME, A}
             assert await broken_rules(corpus.database) == set()
+
+    asyncio.run(run())
+
+
+class Forbidding(ServedPages):
+    """Pages of which robots.txt may forbid some."""
+
+    forbidden: frozenset[str] = frozenset()
+
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
+        """As the protocol says."""
+        if url in self.forbidden:
+            raise FetchError(Reason.ROBOTS_DISALLOWED, f"robots.txt forbids {url}")
+        return await super().fetch(url, etag=etag, last_modified=last_modified)
+
+
+@pytest.mark.slow
+def test_a_forbidden_page_is_asked_again_at_growing_distances(settings: Settings) -> None:
+    async def run() -> None:
+        site = Forbidding({HOME: linking("home", A), A: linking("a")})
+        async with Corpus.open(settings, site) as corpus:
+            await attach(corpus)
+            await refresh(corpus)
+            await rows_done(corpus, "UPDATE documents SET next_check = now() WHERE canonical_url = %s", A)
+            site.forbidden = frozenset([A])
+            asked = list[int]()
+            for day in range(40):
+                if A in (await refresh(corpus, due_only=True)).failed:
+                    asked.append(day)
+                await days_pass(corpus, 1.01)
+            assert asked == [0, 1, 3, 7, 15, 31]
+            site.forbidden = frozenset()
+            await days_pass(corpus, 30)
+            assert (await refresh(corpus, due_only=True)).failed == {}
+            await rows_done(corpus, "UPDATE documents SET next_check = now() WHERE canonical_url = %s", A)
+            site.forbidden = frozenset([A])
+            for _ in range(2):  # an answer in between: it begins anew
+                assert A in (await refresh(corpus, due_only=True)).failed
+                await days_pass(corpus, 1.01)
 
     asyncio.run(run())

@@ -431,6 +431,19 @@ async def record_failure(connection: AsyncConnection, url: str, error: FetchErro
     await log_change(connection, document_id, None, "failed")
 
 
+async def refusals_in_a_row(connection: AsyncConnection, url: str, reason: Reason) -> int:
+    """How often a page was refused for this reason since it was last answered otherwise, as far as the ledger goes."""
+    cursor = await connection.execute(
+        "SELECT count(*) FROM fetch_log WHERE url = %(url)s AND reason = %(reason)s AND outcome = 'failed'"
+        " AND id > coalesce((SELECT max(id) FROM fetch_log WHERE url = %(url)s AND outcome <> 'skipped'"
+        "  AND reason IS DISTINCT FROM %(reason)s), 0)",
+        {"url": url, "reason": reason.value},
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return int(row[0])
+
+
 async def log_change(connection: AsyncConnection, document_id: int, version_id: int | None, change: str) -> None:
     """Append to the outbox that followers of the corpus read."""
     await connection.execute(

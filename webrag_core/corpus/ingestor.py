@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from webrag_core.acquisition.memento.acquirer import MementoAcquirer
 
 _RETRY_AFTER = timedelta(days=1)
+_DOUBLINGS = 16  # beyond any interval
 _PERMANENT = frozenset(
     {
         Reason.INVALID_URL,
@@ -386,7 +387,14 @@ class Ingestor:
             await documents.refuse_forgotten(connection, url)
             if isinstance(error, HeldBackError) and error.held is not None and stored is not None:
                 await note_held(connection, stored, error.held, error.change)
-            await documents.record_failure(connection, url, error, self._next_check(datetime.now(UTC), error))
+            now = datetime.now(UTC)
+            next_check = self._next_check(now, error)
+            if (
+                error.reason is Reason.ROBOTS_DISALLOWED
+            ):  # a rule may be a slip: it is looked at again soon, then seldom
+                earlier = await documents.refusals_in_a_row(connection, url, error.reason)
+                next_check = min(next_check, now + _RETRY_AFTER * 2 ** min(earlier, _DOUBLINGS))
+            await documents.record_failure(connection, url, error, next_check)
             await documents.record_fetch(
                 connection,
                 FetchRecord(
