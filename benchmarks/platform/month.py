@@ -329,7 +329,7 @@ def table(results: Sequence[DayResult]) -> str:
         rows.append(
             f"| {one.day} | {one.event} | {one.requests} ({one.conditional}) | {pages} | {one.embedded} | {wrong or 0}"
             f" | {missing or 0} | {one.told} ({one.due}) | {one.recovered} ({one.recovered_due})"
-            f" | {', '.join(one.news) or 0} | {', '.join(one.false_news) or 0} |"
+            f" | {len(one.news)} | {len(one.false_news)} |"
         )
     return "\n".join(rows)
 
