@@ -29,6 +29,7 @@ def test_a_watched_page_is_told_of_on_the_command_line(webrag_here: Webrag, tmp_
     assert call("watch", "add", PAGE, "--section", "Storing").stdout == f"watch 2: “Storing” of {PAGE}\n"
     assert "has no section" in call("watch", "add", PAGE, "--section", "Serving").stderr
     assert "exactly one" in call("watch", "add").stderr
+    assert "a question goes behind --question" in call("watch", "add", "How hot is green tea brewed?").stderr
     second = str(write_site(tmp_path / "2.warc.gz", site(75)))
     assert call("ingest", PAGE, "--refresh", WEBRAG_WARC=second).returncode == 0
     dry = json.loads(call("watch", "check", "--dry-run", "--json").stdout)

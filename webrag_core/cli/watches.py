@@ -10,6 +10,7 @@ import typer
 from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.output import Json, complain, print_json, print_line, print_table
 from webrag_core.config import load_settings
+from webrag_core.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from webrag_core.watches.models import Watch
@@ -34,6 +35,9 @@ def add(
     """Watch something. What is stored of it now is what later texts and answers are compared with."""
     from webrag_core.application.watching import AddWatch
     from webrag_core.store.database import Database
+
+    if page is not None and len(page.split()) > 1:
+        raise InvalidInputError(f"{page!r} is no address; a question goes behind --question")
 
     async def work() -> Watch:
         wanted = AddWatch.of(
