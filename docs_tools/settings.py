@@ -70,8 +70,8 @@ def _limits(field: FieldInfo) -> str:
     if SecretStr in (annotation, *get_args(annotation)):
         return " (secret)"
     limits = []
-    for one in field.metadata:
-        match one:
+    for limit in field.metadata:
+        match limit:
             case Ge(ge=value):
                 limits.append(f"≥ {value}")
             case Gt(gt=value):

@@ -57,15 +57,15 @@ def answers(
 
     chosen = _chosen(split, suite or [], keys, warc)
     chosen = chosen if again else present(chosen)
-    asked = judge_again(again, chosen) if again else []
+    answered_keys = judge_again(again, chosen) if again else []
 
     async def ask(stream: TextIO) -> None:
-        for one in chosen:
-            sample = one.keys if items is None else sample_goldens(one.keys, items)
-            with progress(len(sample), one.name) as advance:
-                async for item in ask_suite(one, sample, load_settings()):
+        for choice in chosen:
+            sample = choice.keys if items is None else sample_goldens(choice.keys, items)
+            with progress(len(sample), choice.name) as advance:
+                async for item in ask_suite(choice, sample, load_settings()):
                     stream.write(json.dumps(item.line(), ensure_ascii=False) + "\n")
-                    asked.append(item)
+                    answered_keys.append(item)
                     advance(item.key.id)
 
     if again is None:
@@ -75,13 +75,15 @@ def answers(
         print_json(
             {
                 "results": str(again or results),
-                "all": cells(asked),
-                "kinds": {name: cells(group) for name, group in by_kind(asked).items()},
-                "suites": {name: cells(group) for name, group in grouped(asked, lambda item: item.suite).items()},
+                "all": cells(answered_keys),
+                "kinds": {name: cells(group) for name, group in by_kind(answered_keys).items()},
+                "suites": {
+                    name: cells(group) for name, group in grouped(answered_keys, lambda item: item.suite).items()
+                },
             }
         )
         return
-    _print(asked, chosen)
+    _print(answered_keys, chosen)
     out.print(f"every question: {again or results}", markup=False, highlight=False)
 
 
@@ -97,24 +99,24 @@ def _chosen(split: Split | None, names: Sequence[str], keys: Path | None, warc: 
     return [key_set(keys, warc)]
 
 
-def _print(asked: Sequence[AskedKey], chosen: Sequence[KeySet]) -> None:
+def _print(answered_keys: Sequence[AskedKey], chosen: Sequence[KeySet]) -> None:
     """Verdicts by kind of question, figures by suite, then every share."""
     from evals.answers.key_report import SUITE_SHARES, VERDICTS, by_kind, calibrations, grouped, shares, verdicts
 
-    kinds = {**by_kind(asked), "all": asked}
+    kinds = {**by_kind(answered_keys), "all": answered_keys}
     print_table(
         ("kind", "n", *VERDICTS),
         [(name, len(group), *(count or "" for count in verdicts(group).values())) for name, group in kinds.items()],
     )
-    listed = {one.name: one.listed for one in chosen}
+    listed = {choice.name: choice.listed for choice in chosen}
     rows: list[tuple[object, ...]] = []
-    for name, group in grouped(asked, lambda item: item.suite).items():
+    for name, group in grouped(answered_keys, lambda item: item.suite).items():
         suite, figures = listed[name], shares(group)
         about = ("", "", "") if suite is None else (suite.kind, suite.split, suite.language)
         rows.append((name, *about, len(group), *(figures[share] for share in SUITE_SHARES)))
     print_table(("suite", "site", "split", "language", "n", *SUITE_SHARES.values()), rows)
-    for share, figure in shares(asked).items():
+    for share, figure in shares(answered_keys).items():
         out.print(f"{share}: {figure}", markup=False, highlight=False)
-    for what, calibration in calibrations(asked).items():
+    for what, calibration in calibrations(answered_keys).items():
         error = "–" if calibration.ece is None else f"{calibration.ece:.3f}"
         out.print(f"ECE of {what}: {error} over {calibration.n}", markup=False, highlight=False)

@@ -81,14 +81,14 @@ def sitewalk(
     goldens = with_twins(goldens) if twins else goldens
     settings = load_settings()
     get_policy(policy, settings)
-    own = suite_settings(settings, site, stored=stored)
+    site_settings = suite_settings(settings, site, stored=stored)
     with new_file(run_log) as stream, progress(len(goldens), "sitewalk") as advance:
         records = asyncio.run(
             run_suite(
                 goldens,
                 warc=site,
                 policy=policy,
-                settings=own,
+                settings=site_settings,
                 out=stream,
                 advance=advance,
                 until_cap=until_cap,

@@ -39,15 +39,18 @@ def regret(
     runs = load_run_log(run)
     goldens = goldens_of(runs, golden)
     links = links_of(sites_of(goldens, warc), pages_of(goldens, runs))
-    regrets = regrets_of(goldens, {one.id: one.record for one in runs}, links)
+    regrets = regrets_of(goldens, {run.id: run.record for run in runs}, links)
     table = regret_table(goldens, regrets)
     if as_json:
         print_json(
-            {"groups": score_cells(table), "items": {item: dataclasses.asdict(one) for item, one in regrets.items()}}
+            {
+                "groups": score_cells(table),
+                "items": {item: dataclasses.asdict(regret) for item, regret in regrets.items()},
+            }
         )
         return
-    lost = [(item, *(int(getattr(one, name)) for name in FIELDS), one.cause) for item, one in regrets.items()
-            if not one.none]  # fmt: skip
+    lost = [(item, *(int(getattr(regret, name)) for name in FIELDS), regret.cause) for item, regret in regrets.items()
+            if not regret.none]  # fmt: skip
     print_table(("id", *FIELDS, "why"), lost)
     print_scores(table, FIELDS)
 
@@ -71,7 +74,7 @@ def report(
     logs = [NamedRun(path.stem, load_run_log(path)) for path in runs]
     stops = load_run_log(recording) if recording else None
     shared = set.intersection(*({run.id for run in log.runs} for log in logs))
-    goldens = [one for one in goldens_of(logs[0].runs, golden) if one.id in shared]
+    goldens = [item for item in goldens_of(logs[0].runs, golden) if item.id in shared]
     if not goldens:
         raise InvalidInputError("the run logs share no item")
     links = links_of(sites_of(goldens, warc))
@@ -143,23 +146,27 @@ def decisions(
 
     goldens = load_decision_goldens(golden or DEFAULT_DECISIONS)
     decided = decide_goldens(goldens, get_policy(policy, default_settings({})) if policy else None)
-    wrong = [one for one in decided if not one.right]
+    wrong = [decision for decision in decided if not decision.right]
     rules = {
         rule: {
-            name: [sum(one.right for one in group), len(group)]
+            name: [sum(item.right for item in group), len(group)]
             for name, fires in (("must", True), ("must_not", False))
-            if (group := [one for one in decided if one.golden.rule == rule and one.golden.fires is fires])
+            if (
+                group := [
+                    decision for decision in decided if decision.golden.rule == rule and decision.golden.fires is fires
+                ]
+            )
         }
-        for rule in dict.fromkeys(one.rule for one in goldens)
+        for rule in dict.fromkeys(golden.rule for golden in goldens)
     }
     failures = [
         {
-            "id": one.golden.id,
-            "why": one.golden.why,
-            "expected": f"{one.golden.expect.action} [{one.golden.expect.rule}]",
-            "decided": f"{one.decision.action} [{one.decision.rule}]",
+            "id": case.golden.id,
+            "why": case.golden.why,
+            "expected": f"{case.golden.expect.action} [{case.golden.expect.rule}]",
+            "decided": f"{case.decision.action} [{case.decision.rule}]",
         }
-        for one in wrong
+        for case in wrong
     ]
     if as_json:
         print_json({"goldens": len(decided), "right": len(decided) - len(wrong), "rules": rules, "wrong": failures})
@@ -199,12 +206,17 @@ def ragas(
     with progress(len(samples) * len(scorers), "ragas") as advance:
         metrics = asyncio.run(score_samples(samples, scorers, advance))
     if as_json:
-        print_json({"items": len(samples), "metrics": {name: dataclasses.asdict(one) for name, one in metrics.items()}})
+        print_json(
+            {"items": len(samples), "metrics": {name: dataclasses.asdict(metric) for name, metric in metrics.items()}}
+        )
         return
-    rows = [(name, one.mean.n if one.mean else 0, one.mean or "–", one.not_a_number) for name, one in metrics.items()]
+    rows = [
+        (name, metric.mean.n if metric.mean else 0, metric.mean or "–", metric.not_a_number)
+        for name, metric in metrics.items()
+    ]
     print_table(("metric", "n", "mean", "not a number"), rows)
-    for name, one in metrics.items():
-        for error in one.errors:
+    for name, metric in metrics.items():
+        for error in metric.errors:
             complain(f"{name}: {error}")
 
 

@@ -72,8 +72,8 @@ def expected_calibration_error(probabilities: Array, labels: Array) -> float:
     bins = _bins(probabilities)
     return float(
         sum(
-            abs(probabilities[bins == one].mean() - labels[bins == one].mean()) * (bins == one).mean()
-            for one in np.unique(bins)
+            abs(probabilities[bins == item].mean() - labels[bins == item].mean()) * (bins == item).mean()
+            for item in np.unique(bins)
         )
     )
 
@@ -83,11 +83,11 @@ def reliability(probabilities: Array, labels: Array) -> list[tuple[float, float,
     bins = _bins(probabilities)
     return [
         (
-            round(float(probabilities[bins == one].mean()), 3),
-            round(float(labels[bins == one].mean()), 3),
-            int((bins == one).sum()),
+            round(float(probabilities[bins == item].mean()), 3),
+            round(float(labels[bins == item].mean()), 3),
+            int((bins == item).sum()),
         )
-        for one in np.unique(bins)
+        for item in np.unique(bins)
     ]
 
 

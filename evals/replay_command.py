@@ -69,14 +69,14 @@ def replay(
     so_far: dict[str, dict[str, float]] = {}
     if not stored:
         goldens = goldens_of(runs, golden)
-        judged, known = {one.id for one in goldens}, PrefixScores(goldens)
-        so_far = {one.run.id: known.of(one) for one in replayed if one.run.id in judged}
+        judged, known = {golden.id for golden in goldens}, PrefixScores(goldens)
+        so_far = {replay.run.id: known.of(replay) for replay in replayed if replay.run.id in judged}
     seconds = time.perf_counter() - started
     if not stored:
-        stopped = {one.run.id for one in replayed if one.end == "stopped"}
+        stopped = {replay.run.id for replay in replayed if replay.end == "stopped"}
         scores = summarise(goldens, {item: score for item, score in so_far.items() if item in stopped}, METRICS)
-    steps = [step for one in replayed for step in one.steps]
-    ends = Counter(one.end for one in replayed)
+    steps = [step for replay in replayed for step in replay.steps]
+    ends = Counter(replay.end for replay in replayed)
     figures: dict[str, object] = {
         "runs": len(replayed),
         "rounds": len(steps),
@@ -87,23 +87,23 @@ def replay(
     }
     items = [
         {
-            "id": one.run.id,
-            "recorded": one.run.policy,
-            "policy": one.policy,
-            "first_difference": one.first_difference,
-            "end": one.end,
-            "round": one.last,
-            "rule": one.decision.rule,
-            "reason": one.decision.reason,
-            "probability_complete": one.decision.probability_complete,
-            **{name: float(value) for name, value in so_far.get(one.run.id, {}).items() if name in _ITEM_SCORES},
+            "id": replay.run.id,
+            "recorded": replay.run.policy,
+            "policy": replay.policy,
+            "first_difference": replay.first_difference,
+            "end": replay.end,
+            "round": replay.last,
+            "rule": replay.decision.rule,
+            "reason": replay.decision.reason,
+            "probability_complete": replay.decision.probability_complete,
+            **{name: float(value) for name, value in so_far.get(replay.run.id, {}).items() if name in _ITEM_SCORES},
         }
-        for one in replayed
+        for replay in replayed
     ]
     if as_json:
         print_json({**figures, "items": items, "scores": score_cells(scores)})
         return
-    same = sum(one.first_difference is None for one in replayed)
+    same = sum(replay.first_difference is None for replay in replayed)
     print_line(
         _verdict(replayed[0]) if len(replayed) == 1 else f"{same} of {len(replayed)} runs decide as recorded", "bold"
     )
@@ -121,11 +121,11 @@ def replay(
         print_scores(scores, METRICS)
 
 
-def _verdict(one: Replayed) -> str:
+def _verdict(replayed: Replayed) -> str:
     """What becomes of a single run, in one line."""
-    decision = one.decision
-    end = f"round {one.last} decides {decision.action} [{decision.rule}]: {decision.reason}"
-    begin = "As recorded" if one.first_difference is None else f"Differs from round {one.first_difference} on"
+    decision = replayed.decision
+    end = f"round {replayed.last} decides {decision.action} [{decision.rule}]: {decision.reason}"
+    begin = "As recorded" if replayed.first_difference is None else f"Differs from round {replayed.first_difference} on"
     return f"{begin}; {end}"
 
 
@@ -151,7 +151,7 @@ def _recompose(run: str, *, as_json: bool) -> None:
                 "answer_id": made.answer.answer_id,
                 "same": made.same,
                 "sentences": made.sentences,
-                "stored": [one.text for one in made.answer.sentences],
+                "stored": [sentence.text for sentence in made.answer.sentences],
                 "confidence": made.confidence,
                 "stored_confidence": made.answer.confidence,
                 "unproved": made.unproved,

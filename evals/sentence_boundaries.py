@@ -98,7 +98,7 @@ def _joined(sentences: list[str], language: str) -> Iterator[Passage]:
 
 def score(passages: Iterable[Passage], ends: Ends) -> Score:
     """Count the boundaries of these passages."""
-    right = found = wanted = characters = 0
+    right = result = wanted = characters = 0
     seconds = 0.0
     for passage in passages:
         before = time.process_time()
@@ -106,10 +106,10 @@ def score(passages: Iterable[Passage], ends: Ends) -> Score:
         seconds += time.process_time() - before
         inner = inner_ends(passage.text, places)
         right += len(inner & passage.ends)
-        found += len(inner)
+        result += len(inner)
         wanted += len(passage.ends)
         characters += len(passage.text)
-    return Score(right, found, wanted, seconds, characters)
+    return Score(right, result, wanted, seconds, characters)
 
 
 def inner_ends(text: str, places: Iterable[int]) -> set[int]:
@@ -149,21 +149,23 @@ def segmenter(library: str, language: str) -> Ends | None:
 
 def treebanks(folder: Path) -> Mapping[str, list[Path]]:
     """The files of a folder by language, sorted."""
-    found: defaultdict[str, list[Path]] = defaultdict(list)
+    results: defaultdict[str, list[Path]] = defaultdict(list)
     for path in sorted(folder.glob("*.conllu")):
-        found[path.name.partition("_")[0]].append(path)
-    return dict(sorted(found.items()))
+        results[path.name.partition("_")[0]].append(path)
+    return dict(sorted(results.items()))
 
 
 def mistakes(passages: Iterable[Passage], ends: Ends, around: int = 40) -> Counter[str]:
     """The places that are wrong: `+` where a cut is too many, `-` where there is none, with what stands around."""
-    found: Counter[str] = Counter()
+    results: Counter[str] = Counter()
     for passage in passages:
         inner = inner_ends(passage.text, ends(passage.text))
         for place in sorted(inner ^ passage.ends):
             sign = "+" if place in inner else "-"
-            found[f"{sign} {passage.text[max(0, place - around) : place]}⏐{passage.text[place : place + around]}"] += 1
-    return found
+            results[
+                f"{sign} {passage.text[max(0, place - around) : place]}⏐{passage.text[place : place + around]}"
+            ] += 1
+    return results
 
 
 def main() -> None:

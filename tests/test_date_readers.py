@@ -18,7 +18,7 @@ from webrag_core.answering.compose.timeline import moment_of
 from webrag_core.corpus.stated_dates import read_statements
 from webrag_core.history.as_of import AsOf
 from webrag_core.retrieval.dates import moment
-from webrag_core.routing.asked_dates import as_of, since_of, until_of
+from webrag_core.routing.question_dates import as_of, since_of, until_of
 
 GERMAN = ("", "Januar", "Februar", "März", "April", "Mai", "Juni", *(f"{number}. Monat" for number in range(7, 13)))
 BY_LOCALE = {"month_name", "month_abbr", "day_name", "day_abbr"}
@@ -61,7 +61,7 @@ def imported_anew(name: str, patch: pytest.MonkeyPatch) -> ModuleType:
 
 def test_months_are_read_in_a_process_that_speaks_another_language(monkeypatch: pytest.MonkeyPatch) -> None:
     imported_anew("webrag_core.acquisition.written_dates", monkeypatch)
-    asked = imported_anew("webrag_core.routing.asked_dates", monkeypatch)
+    asked = imported_anew("webrag_core.routing.question_dates", monkeypatch)
     timeline = imported_anew("webrag_core.answering.compose.timeline", monkeypatch)
     for month, name in ((1, "January"), (2, "February"), (3, "March"), (5, "May"), (10, "October"), (12, "December")):
         assert asked.since_of(f"What changed since {name} 2023?", date(2024, 1, 15)) == f"2023-{month:02}"

@@ -32,8 +32,8 @@ def corpus_home() -> Path:
     named = os.environ.get(VARIABLE)
     if named:
         return Path(named)
-    own = Path(FOLDER)
-    return own if own.is_dir() else users_home()
+    folder = Path(FOLDER)
+    return folder if folder.is_dir() else users_home()
 
 
 def announce_new(home: Path) -> None:

@@ -146,7 +146,7 @@ class RequireOwnHost:
         if host is None:
             return False
         if Authority(host.host) in self._hosts or any(
-            host.host == own.host and own.port is not None and host.has_port(own.port) for own in self._hosts
+            host.host == place.host and place.port is not None and host.has_port(place.port) for place in self._hosts
         ):
             return True
         port = server[1] if server else None

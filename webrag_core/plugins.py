@@ -109,8 +109,8 @@ class PluginGroup:
     def folders(self) -> list[str]:
         """Where the packages of others with such plugins lie, sorted: for the path of another process."""
         entries = (entry for entries in self._entries().values() for entry in entries if _package(entry) != _OURS)
-        found = {str(entry.dist.locate_file("")) for entry in entries if entry.dist is not None}
-        return sorted(os.path.abspath(folder) for folder in found)
+        results = {str(entry.dist.locate_file("")) for entry in entries if entry.dist is not None}
+        return sorted(os.path.abspath(folder) for folder in results)
 
     def __contains__(self, name: str) -> bool:
         """Whether a plugin has this name."""

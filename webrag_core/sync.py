@@ -286,7 +286,7 @@ class WebRAG:
     def citations(self, *answers: int | Answer | OrchestrationResult) -> list[CitationState]:
         """Whether the quotes of these answers (or answers with these numbers), by default of all, still stand on their
         pages. Nothing is fetched."""
-        numbers = [one if isinstance(one, int) else one.answer_id for one in answers]
+        numbers = [answer if isinstance(answer, int) else answer.answer_id for answer in answers]
         stored = tuple(number for number in numbers if number is not None)
         wanted = Citations.of(answers=stored if answers else None)
         return self._wait(wanted.read(self._now.services.corpus.database)).citations

@@ -32,8 +32,8 @@ class BrokenSource(dg.Component):
         # what a list of the file raises, Dagster wraps with a stack trace
         error = self.error.__context__ if isinstance(self.error, ResolutionException) else self.error
         if isinstance(error, ValidationError):
-            found = error.errors(include_url=False, include_input=False)
-            return "; ".join(f"{'.'.join(map(str, one['loc'])) or 'file'}: {one['msg']}" for one in found)
+            result = error.errors(include_url=False, include_input=False)
+            return "; ".join(f"{'.'.join(map(str, finding['loc'])) or 'file'}: {finding['msg']}" for finding in result)
         return str(self.error)
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
@@ -87,5 +87,5 @@ def forgiving(model: type[BaseModel]) -> type[BaseModel]:
 
 def mistake_of(attributes: BaseModel | None) -> Exception | None:
     """The mistake that a forgiving model kept; None where there is none."""
-    found = getattr(attributes, "_mistake", None)
-    return found if isinstance(found, MISTAKES) else None
+    result = getattr(attributes, "_mistake", None)
+    return result if isinstance(result, MISTAKES) else None

@@ -40,7 +40,7 @@ class CheckState:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class News:
     """What to tell of a run, and the states afterwards. A check that passes and was never told of has no state."""
 
     worse: tuple[Evaluation, ...]
@@ -48,7 +48,7 @@ class Told:
     states: dict[str, CheckState]
 
 
-def follow(states: Mapping[str, CheckState], evaluations: Iterable[Evaluation], least: int) -> Told:
+def follow(states: Mapping[str, CheckState], evaluations: Iterable[Evaluation], least: int) -> News:
     """Apply the evaluations of a run, in order; levels below `least` are not told."""
     after = dict(states)
     worse: dict[str, Evaluation] = {}
@@ -66,4 +66,4 @@ def follow(states: Mapping[str, CheckState], evaluations: Iterable[Evaluation], 
         if news and not evaluation.run_failed:
             worse[key] = evaluation
         after[key] = CheckState(evaluation.level, before.told or news or evaluation.run_failed)
-    return Told(tuple(worse.values()), tuple(recovered.values()), after)
+    return News(tuple(worse.values()), tuple(recovered.values()), after)

@@ -295,5 +295,5 @@ def declared_of(repository: dg.RepositoryDefinition) -> Declared:
             files = sorted(twin["declared_in"] for twin in twins)
             reason = f"{key} is declared twice, in {' and '.join(files)}: a section is one source"
             broken |= dict.fromkeys(files, reason)
-    declarations = [one for one, *others in declared_by_key.values() if not others]
+    declarations = [item for item, *others in declared_by_key.values() if not others]
     return Declared(declarations, broken, [watch for watch in watches if watch[0] not in broken])

@@ -37,7 +37,9 @@ def _loaded() -> dg.Definitions:
 def _with_declared_sources(loaded: dg.Definitions) -> dg.Definitions:
     """Draw an edge from every source that a file declares to the pages on the web."""
     specs = [
-        spec for one in loaded.assets or () for spec in (one.specs if isinstance(one, dg.AssetsDefinition) else [one])
+        spec
+        for asset in loaded.assets or ()
+        for spec in (asset.specs if isinstance(asset, dg.AssetsDefinition) else [asset])
     ]
     declared = [spec.key for spec in specs if isinstance(spec, dg.AssetSpec) and spec.key.path[0] == GROUP]
 

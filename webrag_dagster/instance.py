@@ -37,8 +37,8 @@ def use_instance() -> Path:
             raise InvalidInputError(f"DAGSTER_HOME is {home_setting}, which is not a folder")
     else:
         folders = (Path.cwd(), corpus := load_settings().webrag_home)
-        own = next((folder for folder in folders if (folder / "dagster.yaml").is_file()), None)
-        home = own or _instance_of(corpus)
+        folder_of_project = next((folder for folder in folders if (folder / "dagster.yaml").is_file()), None)
+        home = folder_of_project or _instance_of(corpus)
         if home == Path.cwd() and Path(FOLDER).resolve() in storage_folder(home).parents:
             Path(FOLDER).mkdir(mode=0o700, exist_ok=True)  # a folder with a history of its own has a corpus of its own
     os.environ["DAGSTER_HOME"] = str(home.resolve())

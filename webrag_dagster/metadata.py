@@ -101,11 +101,12 @@ def spending_metadata(spent: Sequence[ProviderSpending]) -> Metadata:
 
     if not spent:
         return {"cost_note": dg.MetadataValue.text("nothing was asked of an endpoint that may charge for it")}
-    rows = table({**one.model_dump(exclude={"currency", "cost"}), "cost": _cost(one)} for one in spent)
-    priced = [one for one in spent if one.cost is not None]
-    unpriced = ", ".join(one.provider for one in spent if one.cost is None)
+    rows = table({**spending.model_dump(exclude={"currency", "cost"}), "cost": _cost(spending)} for spending in spent)
+    priced = [spending for spending in spent if spending.cost is not None]
+    unpriced = ", ".join(spending.provider for spending in spent if spending.cost is None)
     notes = [f"no price is set for {unpriced} (PRICES_FILE)"] if unpriced else []
-    notes += ["tokens of some requests were not told: it is at least this"] if any(one.untold for one in priced) else []
+    if any(spending.untold for spending in priced):
+        notes.append("tokens of some requests were not told: it is at least this")
     return {
         "asked_of_endpoints": rows,
         **({"cost": dg.MetadataValue.float(round(total_cost(spent), 6))} if priced else {}),
@@ -113,8 +114,8 @@ def spending_metadata(spent: Sequence[ProviderSpending]) -> Metadata:
     }
 
 
-def _cost(one: ProviderSpending) -> str:
-    return "no price set" if one.cost is None else f"{one.cost:.4g} {one.currency}".rstrip()
+def _cost(spending: ProviderSpending) -> str:
+    return "no price set" if spending.cost is None else f"{spending.cost:.4g} {spending.currency}".rstrip()
 
 
 def trace_table(rounds: Sequence[Round]) -> dg.TableMetadataValue:

@@ -37,8 +37,8 @@ def prose_metadata(answer: Answer, *, pages_from: str, origin: str = ORIGIN) -> 
             for sentence in answer.sentences
         ),
         "tasks": table(
-            {"task": one.id, "agent": one.agent, "about": one.asked, "status": one.status, "ended": ending(one)}
-            for one in answer.tasks
+            {"task": task.id, "agent": task.agent, "about": task.asked, "status": task.status, "ended": ending(task)}
+            for task in answer.tasks
         ),
         "plan": dg.MetadataValue.text("" if answer.plan is None else answer.plan.rationale),
         "outcome": dg.MetadataValue.text(answer.outcome),
@@ -48,7 +48,7 @@ def prose_metadata(answer: Answer, *, pages_from: str, origin: str = ORIGIN) -> 
         "applicability": dg.MetadataValue.text(answer.applicability_note),
         "uncertainty": dg.MetadataValue.text(answer.uncertainty_note),
         "status": dg.MetadataValue.text(answer.status),
-        "missing": dg.MetadataValue.json([one.text for one in answer.missing]),
+        "missing": dg.MetadataValue.json([part.text for part in answer.missing]),
         "quotes": dg.MetadataValue.int(len(answer.citations)),
         "pages_fetched": dg.MetadataValue.int(answer.spent.pages),
         "seconds": dg.MetadataValue.float(answer.spent.seconds),

@@ -36,9 +36,9 @@ class Interrupted(dg.DagsterExecutionInterruptedError, DagsterUserCodeProcessErr
     """A cancellation that the UI shows as one sentence, without a stack trace."""
 
     def __init__(self) -> None:
-        said = "The run was cancelled, or WebRAG was stopped. What it stored before stays."
-        Exception.__init__(self, said)
-        self.user_code_process_error_infos = [SerializableErrorInfo(message=said, stack=[], cls_name=None)]
+        message = "The run was cancelled, or WebRAG was stopped. What it stored before stays."
+        Exception.__init__(self, message)
+        self.user_code_process_error_infos = [SerializableErrorInfo(message=message, stack=[], cls_name=None)]
 
 
 def run(work: Coroutine[Any, Any, Result]) -> Result:

@@ -59,7 +59,7 @@ async def measure(old: Path, new: Path, citations: int) -> dict[str, object]:
         "processor_seconds_of_python": round(processor, 1),
         "seconds_read_again": round(again, 2),
         "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-        "states": dict(Counter(f"{one.state}/{one.how}" for one in states).most_common()),
+        "states": dict(Counter(f"{state.state}/{state.how}" for state in states).most_common()),
     }
 
 

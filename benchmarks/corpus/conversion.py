@@ -56,10 +56,10 @@ async def measure(warc: Path) -> dict[str, object]:
             for tag in ("pre", "td", "dt"):
                 for element in main.iter(tag) if main is not None else ():
                     text = _inked(element)
-                    found = _is_code_kept(element, squeezed) if tag == "pre" else _MARKS.sub("", text) in plain
+                    result = _is_code_kept(element, squeezed) if tag == "pre" else _MARKS.sub("", text) in plain
                     total[tag] += 1
-                    kept[tag] += found
-                    if not found:
+                    kept[tag] += result
+                    if not result:
                         lost.append(f"{url} <{tag}> {text[:60]}")
             advance(url)
     return {

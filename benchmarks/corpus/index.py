@@ -57,16 +57,16 @@ async def measure(home: Path, warcs: Sequence[Path], limit: int | None) -> dict[
                         failed[url] = error.reason.value
                     advance(url)
         await corpus.indexer.finish_bulk()
-        own = time.process_time() - before
+        seconds = time.process_time() - before
         workers, worker_rss = _workers()
         database = _postgres_cpu(home)
-    cpu = own + workers + database
+    cpu = seconds + workers + database
     return {
         "pages": pages,
         "failed": failed,
         "wall_s": round(time.perf_counter() - wall, 1),
         "cpu_s": round(cpu, 1),
-        "cpu_s_this_process": round(own, 1),
+        "cpu_s_this_process": round(seconds, 1),
         "cpu_s_workers": round(workers, 1),
         "cpu_s_postgresql": round(database, 1),
         "pages_per_cpu_s": round(pages / cpu, 2),

@@ -51,8 +51,8 @@ def main() -> None:
             truth, written = kind(random.Random(seed))
             body = write_pdf(written)
             with pypdfium2.PdfDocument(body) as document:
-                found = document[0].get_textpage().get_text_range()
-            before.append(_share(truth, found))
+                result = document[0].get_textpage().get_text_range()
+            before.append(_share(truth, result))
             after.append(_share(truth, convert_pdf(body).markdown))
         rows.append((name, f"{mean(before):.3f}", f"{mean(after):.3f}"))
     print_table(("kind of page", "as PDFium finds it", "converted"), rows)
@@ -81,8 +81,8 @@ def write_pdf(lines: Sequence[Line]) -> bytes:
 
 def _share(truth: Sequence[Line], text: str) -> float:
     """Share of lines that come right after the line that they should come after."""
-    found = re.findall(r"\bL\d+\b", text)
-    after = dict(zip(found[1:], found, strict=False))
+    matches = re.findall(r"\bL\d+\b", text)
+    after = dict(zip(matches[1:], matches, strict=False))
     marks = [line.text.split()[0] for line in truth]
     return mean(after.get(mark) == before for before, mark in pairwise(marks))
 

@@ -55,10 +55,10 @@ def _measured(texts: dict[str, str], questions: list[Question], way: str) -> dic
             for name, stored in rag.ingest_all(f"http://127.0.0.1:{port}/{name}" for name in texts).items():
                 if isinstance(stored, FetchError):
                     raise SystemExit(f"{name}: {stored.message}")
-            missed = [one.question for one in questions if not _is_found(rag, one)]
-            answered = sum(_is_answered(rag, one) for one in questions)
-    found = len(questions) - len(missed)
-    return {"questions": len(questions), "found": found, "answered": answered, "missed": missed}
+            missed = [question.question for question in questions if not _is_found(rag, question)]
+            answered = sum(_is_answered(rag, question) for question in questions)
+    result = len(questions) - len(missed)
+    return {"questions": len(questions), "found": result, "answered": answered, "missed": missed}
 
 
 def _is_found(rag: WebRAG, question: Question) -> bool:

@@ -135,9 +135,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         report = asyncio.run(measure(Path(folder), arguments.pages, arguments.edits))
     print(json.dumps(report, indent=2))
-    found = report["unchanged_refresh"]
-    assert isinstance(found, dict)
-    sys.exit(0 if not found["new_versions"] and not found["failed"] and found["requests_per_page"] <= 1 else 1)
+    result = report["unchanged_refresh"]
+    assert isinstance(result, dict)
+    sys.exit(0 if not result["new_versions"] and not result["failed"] and result["requests_per_page"] <= 1 else 1)
 
 
 if __name__ == "__main__":

@@ -60,8 +60,8 @@ def main() -> None:
                     with _without_edges():
                         report = asyncio.run(measure(Path(home), [DEFAULT_SITE], options.pages))
             # the workers of earlier rounds are counted again in later ones: they convert the same pages either way
-            own, database = float(str(report["cpu_s_this_process"])), float(str(report["cpu_s_postgresql"]))
-            parts[name].append(round(own + database, 1))
+            process, database = float(str(report["cpu_s_this_process"])), float(str(report["cpu_s_postgresql"]))
+            parts[name].append(round(process + database, 1))
             seconds[name].append(float(str(report["cpu_s_workers"])))
     workers = (seconds["with"][-1]) / (2 * options.rounds)  # the sum over all rounds, by the end of the last
     with_edges, without = min(parts["with"]) + workers, min(parts["without"]) + workers

@@ -44,8 +44,8 @@ class ChatRequest(BaseModel):
 
     def digest(self, prompts: str) -> str:
         """SHA-256 in hexadecimal, of the messages and the version of the prompts."""
-        said = [[message.role, message.content] for message in self.messages]
-        return hashlib.sha256(json.dumps([prompts, said], sort_keys=True).encode()).hexdigest()
+        turns = [[message.role, message.content] for message in self.messages]
+        return hashlib.sha256(json.dumps([prompts, turns], sort_keys=True).encode()).hexdigest()
 
 
 class Recorder:

@@ -50,7 +50,7 @@ class Row:
 
 def holds_gold(item: RecordedEvidence) -> bool:
     """Whether the evidence holds a quote of every need; never so for an unanswerable question."""
-    texts = [squash(one.chunk.text) for one in item.gathered.ranked]
+    texts = [squash(passage.chunk.text) for passage in item.gathered.ranked]
     needs = item.golden.gold_quotes
     return bool(needs) and all(any(squash(quote) in text for quote in quotes for text in texts) for quotes in needs)
 

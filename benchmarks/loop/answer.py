@@ -224,15 +224,15 @@ async def measure(settings: Settings, warc: Path, goldens: Sequence[GoldenQuery]
                     await corpus.add(url)
                 advance(url)
         await corpus.indexer.finish_bulk()
-        told: dict[str, object] = {"pages": len(urls), "targets_p50_ms": TARGETS}
+        report: dict[str, object] = {"pages": len(urls), "targets_p50_ms": TARGETS}
         for name, policy, budget in (("no_expansion", "calibrated", 0), ("expansion", "fixed-k:5", 5)):
             await ask(corpus, goldens, policy=policy, budget=budget)
             measured = Measured()
             for _ in range(repeat):
                 more = await ask(corpus, goldens, policy=policy, budget=budget)
                 measured.add(more)
-            told[name] = {"load": round(os.getloadavg()[0], 2), **figures(measured)}
-    return told
+            report[name] = {"load": round(os.getloadavg()[0], 2), **figures(measured)}
+    return report
 
 
 def main() -> None:
@@ -248,8 +248,8 @@ def main() -> None:
     goldens = load_goldens(arguments.golden)
     with tempfile.TemporaryDirectory() as folder:
         settings = load_settings(webrag_home=arguments.home or Path(folder), database_url=None)
-        told = asyncio.run(measure(settings, arguments.warc, goldens, arguments.repeat))
-    print(json.dumps(told, indent=2))
+        report = asyncio.run(measure(settings, arguments.warc, goldens, arguments.repeat))
+    print(json.dumps(report, indent=2))
 
 
 if __name__ == "__main__":

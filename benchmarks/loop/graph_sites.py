@@ -52,14 +52,14 @@ class GraphSite:
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
         """As the protocol says. Another host than the site's own has pages too, private addresses have none."""
-        asked = canonicalise(url)
-        self.requests.append(asked)
-        current = asked
+        start = canonicalise(url)
+        self.requests.append(start)
+        current = start
         passed: list[str] = []
         for _ in range(MAX_REDIRECTS + 1):
             onward = self.redirects.get(self._path(current))
             if onward is None:
-                return self._answer(asked, current, tuple(passed), await self._body(current))
+                return self._answer(start, current, tuple(passed), await self._body(current))
             passed.append(current)
             current = canonicalise(onward, current)
         raise FetchError(Reason.TOO_MANY_REDIRECTS, f"more than {MAX_REDIRECTS} redirects")
@@ -98,10 +98,10 @@ class GraphSite:
             return _endless(path)
         raise FetchError(Reason.NOT_FOUND, "answered 404", status=404)
 
-    def _answer(self, asked: str, final: str, passed: tuple[str, ...], body: str) -> AcquiredPage:
+    def _answer(self, start: str, final: str, passed: tuple[str, ...], body: str) -> AcquiredPage:
         raw = body.encode()
         return AcquiredPage(
-            url=asked,
+            url=start,
             final_url=final,
             status=200,
             headers={"content-type": "text/html; charset=utf-8"},

@@ -44,9 +44,9 @@ def main() -> None:
     for changes in islice(cycle(variants), given.policies):
         replayed = replay_all([run for run in runs if run.id in items], "seed-matrix", settings, changes=changes)
         evaluations += len(replayed)
-        for one in replayed:
-            if one.end == "stopped":
-                scores.of(one)
+        for replay in replayed:
+            if replay.end == "stopped":
+                scores.of(replay)
                 known += 1
     seconds = time.perf_counter() - started
     figures = {

@@ -46,11 +46,11 @@ async def violations(connection: AsyncConnection, walked: Walked) -> list[str]:
 
 def differences(first: OrchestrationResult, again: OrchestrationResult) -> list[str]:
     """Where two walks of one request differ that must not: everything but times and whether a page was fetched."""
-    one, other = _told(first), _told(again)
-    return [f"asked again, {name} differ" for name in one if one[name] != other[name]]
+    earlier, other = _facts(first), _facts(again)
+    return [f"asked again, {name} differ" for name in earlier if earlier[name] != other[name]]
 
 
-def _told(result: OrchestrationResult) -> dict[str, list[object]]:
+def _facts(result: OrchestrationResult) -> dict[str, list[object]]:
     return {
         "documents": [(each.url, each.round, each.link_depth, each.reason) for each in result.documents],
         "rounds": [done.model_dump(exclude={"elapsed_ms"}) for done in result.rounds],
@@ -181,7 +181,7 @@ async def _as_stored(connection: AsyncConnection, walked: Walked, result: Orches
         "SELECT state, rule, action, probability, warnings FROM answer_runs WHERE id = %s", (result.answer_id,)
     )
     final = result.final_decision
-    warnings = [one.stored for one in result.warnings]
+    warnings = [warning.stored for warning in result.warnings]
     if await cursor.fetchone() != ("done", final.rule, "stop", final.probability_complete, warnings):
         violations.append("the stored run is not as the result says")
     cursor = await connection.execute(

@@ -91,11 +91,11 @@ async def _walk_and_check(
     tally: Tally,
     name: str,
 ) -> None:
-    request, limited = _asked(site, policy, random, settings)
+    request, limited = _request_of(site, policy, random, settings)
     site.hangs = limited.webrag_answer_timeout < settings.webrag_answer_timeout
     walked = await _walk(Corpus(database, site, limited, embedder), site, request)
     async with database.connection() as connection:
-        found = await violations(connection, walked)
+        result = await violations(connection, walked)
     if walked.result is not None:
         tally.rounds += len(walked.result.rounds)
         tally.pages += len(walked.requested)
@@ -103,11 +103,11 @@ async def _walk_and_check(
         tally.rules[walked.result.final_decision.rule] += 1
         if not site.hangs:
             again = await _walk(Corpus(database, site, limited, embedder), site, request)
-            found += ["asked again, it raised"] if again.result is None else differences(walked.result, again.result)
+            result += ["asked again, it raised"] if again.result is None else differences(walked.result, again.result)
     else:
         tally.rules[type(walked.error).__name__] += 1
     tally.walks += 1
-    tally.violations += [f"{name}, {request.policy}: {line}" for line in found]
+    tally.violations += [f"{name}, {request.policy}: {line}" for line in result]
 
 
 async def _walk(corpus: Corpus, site: GraphSite, request: AnswerRequest) -> Walked:
@@ -122,7 +122,7 @@ async def _walk(corpus: Corpus, site: GraphSite, request: AnswerRequest) -> Walk
     return Walked(request, corpus.settings, tuple(site.requests), result, error)
 
 
-def _asked(site: GraphSite, policy: str, random: Random, settings: Settings) -> tuple[AnswerRequest, Settings]:
+def _request_of(site: GraphSite, policy: str, random: Random, settings: Settings) -> tuple[AnswerRequest, Settings]:
     """A request for pages of this site, and limits: often the defaults, often tight, sometimes absurd."""
     paths = sorted({*site.pages, *site.redirects, *site.refused})
     seeds = tuple(site.root + path for path in ["/", *random.sample(paths, k=min(2, len(paths)))])

@@ -164,13 +164,13 @@ def main() -> None:
         home = given.home or Path(folder) / "home"
         if given.home is None:
             index(home, given.site)
-        found = asyncio.run(measure(home.resolve(), given.site.resolve(), goldens, given.rounds, given.answers))
+        result = asyncio.run(measure(home.resolve(), given.site.resolve(), goldens, given.rounds, given.answers))
     attacks = [text for path in given.injections for kind in json.loads(path.read_text()).values() for text in kind]
     if attacks:
-        found["injections"] = damage = asyncio.run(injected(attacks))
-        found["harm"] = sum(damage[name] for name in ("outside", "with_secret", "beyond_budget", "leaks"))
-    missed = [name for name, target in TARGETS.items() if found.get(name, 0) > target]
-    print(json.dumps({**found, "targets": TARGETS, "missed": missed}, indent=1))
+        result["injections"] = damage = asyncio.run(injected(attacks))
+        result["harm"] = sum(damage[name] for name in ("outside", "with_secret", "beyond_budget", "leaks"))
+    missed = [name for name, target in TARGETS.items() if result.get(name, 0) > target]
+    print(json.dumps({**result, "targets": TARGETS, "missed": missed}, indent=1))
     sys.exit(1 if missed else 0)
 
 

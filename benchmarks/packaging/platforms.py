@@ -36,9 +36,9 @@ def main() -> None:
     extra = parser.parse_args().extra
     with tempfile.TemporaryDirectory(prefix="webrag-platforms-") as folder:
         wheel = build_wheel(Path(folder))
-        asked = f"webrag{f'[{extra}]' if extra else ''} @ {wheel.as_uri()}"
+        requirement = f"webrag{f'[{extra}]' if extra else ''} @ {wheel.as_uri()}"
         rows = [
-            (name, *(_missing(asked, platform, oldest, version) or "ok" for version in _VERSIONS))
+            (name, *(_missing(requirement, platform, oldest, version) or "ok" for version in _VERSIONS))
             for name, platform, oldest in _SYSTEMS
         ]
     print_table(("", *_VERSIONS), rows)

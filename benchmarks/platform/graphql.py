@@ -69,12 +69,12 @@ class Ui:
 
     def run_to_end(self, job: str, config: Mapping[str, object], limit: float = 120.0) -> Ended:
         """Launch and wait. Raises TimeoutError after `limit` seconds."""
-        asked = time.time()
+        began = time.time()
         run_id = self.launch(job, config)
-        while time.time() < asked + limit:
+        while time.time() < began + limit:
             run = self.ask(_RUN, id=run_id)["runOrError"]
             if run["status"] in _ENDED:
-                return Ended(run_id, run["status"], run["endTime"] - asked)
+                return Ended(run_id, run["status"], run["endTime"] - began)
             time.sleep(0.2)
         raise TimeoutError(f"run {run_id} did not end in {limit:.0f} s")
 

@@ -64,7 +64,9 @@ def main() -> None:
     draw = random.Random(options.seed)
     goldens = load_goldens(DEFAULT_GOLDEN)
     # one round of expansion: several pages, and short enough for many kills
-    questions = [Work("answer", {"url": one.seed_url, "query": one.query, "expansion_budget": 1}) for one in goldens]
+    questions = [
+        Work("answer", {"url": golden.seed_url, "query": golden.query, "expansion_budget": 1}) for golden in goldens
+    ]
     again = {"ops": {DOCUMENTS: {"config": {"pages": "all"}}}}
     refresh = Work("refresh", again, source_key(goldens[0].seed_url))
     with workplace() as place, place.running(*place.up()) as up:
@@ -75,8 +77,8 @@ def main() -> None:
         }
         # without a kill first: pages to refresh, and how long each kind takes
         longest = {work.job: _undisturbed(place, work) for work in (questions[-1], questions[-2], refresh)}
-        told = ", ".join(f"{job} {seconds:.1f} s" for job, seconds in longest.items())
-        out.print(f"undisturbed runs take {told}; kills come at any moment of that")
+        durations = ", ".join(f"{job} {seconds:.1f} s" for job, seconds in longest.items())
+        out.print(f"undisturbed runs take {durations}; kills come at any moment of that")
         points = []
         for name, find in targets.items():
             hits = 0
@@ -157,8 +159,8 @@ def _judge(points: list[Point], again: Counter[str | None]) -> bool:
         records = instance.fetch_materializations(dg.AssetKey("answers"), limit=1000).records
         answers = Counter(record.run_id for record in records)
         unfinished = instance.get_runs_count(dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED]))
-    asked = [point for point in points if point.job == "answer"]
-    lost = [point for point in asked if point.status == "SUCCESS" and answers[point.run_id] != 1]
+    answer_points = [point for point in points if point.job == "answer"]
+    lost = [point for point in answer_points if point.status == "SUCCESS" and answers[point.run_id] != 1]
     undone = [point for point in points if point.job == "refresh" and point.status != "SUCCESS"]
     doubled = [run_id for run_id, count in answers.items() if count > 1]
     rows = []

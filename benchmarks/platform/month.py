@@ -120,8 +120,8 @@ class Month:
         with dg.build_sensor_context(instance=self.instance, repository_def=repository) as context:
             ticked = refresh_due(context, corpus=CorpusResource())
             assert isinstance(ticked, Iterator)
-            asked = [one for one in ticked if isinstance(one, dg.RunRequest)]
-        for request in asked:
+            requests = [item for item in ticked if isinstance(item, dg.RunRequest)]
+        for request in requests:
             self._execute(request, result)
         self._tell_of_checks()
         self._tell_of_watches(result)
@@ -203,8 +203,8 @@ class Month:
         async with await Database.open(load_settings()) as database:
             async with database.connection() as connection:
                 stored = await _stored(connection)
-            found = [one async for one in verify_corpus(database, VerificationCounts())]
-            result.violations = sorted(Counter(one.rule for one in found).elements())
+            results = [item async for item in verify_corpus(database, VerificationCounts())]
+            result.violations = sorted(Counter(finding.rule for finding in results).elements())
         result.wrong = sorted(url for url, text in stored.items() if url in truth and truth[url] not in text)
         result.missing = sorted(truth.keys() - stored.keys())
 
@@ -323,13 +323,13 @@ def table(results: Sequence[DayResult]) -> str:
         " | told (due) | recovered (due) | watched changes told | false |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for one in results:
-        pages = "run failed" if one.runs[1] else " / ".join(map(str, one.pages))
-        wrong, missing = ", ".join(map(_name, one.wrong)), ", ".join(map(_name, one.missing))
+    for result in results:
+        pages = "run failed" if result.runs[1] else " / ".join(map(str, result.pages))
+        wrong, missing = ", ".join(map(_name, result.wrong)), ", ".join(map(_name, result.missing))
         rows.append(
-            f"| {one.day} | {one.event} | {one.requests} ({one.conditional}) | {pages} | {one.embedded} | {wrong or 0}"
-            f" | {missing or 0} | {one.told} ({one.due}) | {one.recovered} ({one.recovered_due})"
-            f" | {len(one.news)} | {len(one.false_news)} |"
+            f"| {result.day} | {result.event} | {result.requests} ({result.conditional}) | {pages} | {result.embedded}"
+            f" | {wrong or 0} | {missing or 0} | {result.told} ({result.due})"
+            f" | {result.recovered} ({result.recovered_due}) | {len(result.news)} | {len(result.false_news)} |"
         )
     return "\n".join(rows)
 
@@ -352,15 +352,15 @@ def main() -> int:
         with dg.DagsterInstance.ephemeral() as instance:
             results = []
             month = Month(site, definitions(), instance, alerts)
-            for one in month.run(load_days(options.days)):
-                results.append(one)
-                print(f"day {one.day}: {one.event}", file=sys.stderr)
-    print(json.dumps([asdict(one) for one in results]) if options.json else table(results))
+            for day in month.run(load_days(options.days)):
+                results.append(day)
+                print(f"day {day.day}: {day.event}", file=sys.stderr)
+    print(json.dumps([asdict(result) for result in results]) if options.json else table(results))
     watched, missed = month.watched, sorted(month.watched.due - month.watched.told)
-    false = sum(len(one.false_news) for one in results)
+    false = sum(len(result.false_news) for result in results)
     told = f"watched changes: {len(watched.told)} of {len(watched.due)} told, {false} false"
     print(f"{told}; missed: {', '.join(missed) or 'none'}", file=sys.stderr)
-    return 0 if all(one.is_right for one in results) and not missed else 1
+    return 0 if all(result.is_right for result in results) and not missed else 1
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def scale(place: Workplace, count: int) -> None:
     tree = _copy(place.folder / "tree")
     for files in (0, count):
         _declare(tree, files)
-        importing, wall, cpu, assets = min((_load(tree) for _ in range(3)), key=lambda one: one[1])
+        importing, wall, cpu, assets = min((_load(tree) for _ in range(3)), key=lambda item: item[1])
         out.print(
             f"definitions with {files} more source files: {wall:.2f} s, {cpu:.2f} CPU-seconds for {assets:.0f} assets"
             f" (target 3 s), after {importing:.2f} s for importing Dagster itself"
@@ -97,10 +97,10 @@ def scale(place: Workplace, count: int) -> None:
             times = []
             for _ in range(3):
                 started = time.perf_counter()
-                found = place.ui.partitions(asset)["partitionStats"]
+                result = place.ui.partitions(asset)["partitionStats"]
                 times.append(time.perf_counter() - started)
             out.print(
-                f"partitions of {asset}: {found['numMaterialized']} of {found['numPartitions']},"
+                f"partitions of {asset}: {result['numMaterialized']} of {result['numPartitions']},"
                 f" first {times[0]:.2f} s, then {min(times[1:]):.2f} s (target 1 s)"
             )
 
@@ -110,10 +110,10 @@ def _of_run(run_id: str) -> tuple[float, int]:
     with dg.DagsterInstance.get() as instance:
         logs = instance.all_logs(run_id)
         records = instance.fetch_materializations(dg.AssetKey("answers"), limit=20).records
-    found = [record.asset_materialization for record in records if record.run_id == run_id]
-    if not found or found[0] is None:
+    results = [record.asset_materialization for record in records if record.run_id == run_id]
+    if not results or results[0] is None:
         raise RuntimeError("; ".join(entry.message for entry in logs[-3:]))
-    return float(str(found[0].metadata["seconds"].value)), len(logs)
+    return float(str(results[0].metadata["seconds"].value)), len(logs)
 
 
 def _copy(tree: Path) -> Path:
@@ -216,8 +216,10 @@ class _Clock:
                 self._instance.report_runless_asset_event(event)
             stored = time.perf_counter() - started - seconds
             self._cursors[sensor.name] = data.cursor
-            told = f"{len(data.run_requests or [])} runs, {len(events)} events, stored by the daemon in {stored:.2f} s"
-            _tell(when, sensor.name, seconds, told if events else data.skip_message or told)
+            summary = (
+                f"{len(data.run_requests or [])} runs, {len(events)} events, stored by the daemon in {stored:.2f} s"
+            )
+            _tell(when, sensor.name, seconds, summary if events else data.skip_message or summary)
         started = time.perf_counter()
         result = dg.evaluate_automation_conditions(self._definitions, self._instance, cursor=self._conditions)
         self._conditions = result.cursor
@@ -225,8 +227,8 @@ class _Clock:
 
 
 def _tell(when: str, name: str, seconds: float, outcome: str) -> None:
-    told = f"{when}: tick of {name} {seconds:.2f} s ({outcome}; target 10 s)"
-    out.print(told, markup=False, highlight=False, soft_wrap=True)
+    summary = f"{when}: tick of {name} {seconds:.2f} s ({outcome}; target 10 s)"
+    out.print(summary, markup=False, highlight=False, soft_wrap=True)
 
 
 if __name__ == "__main__":

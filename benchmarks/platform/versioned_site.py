@@ -128,13 +128,13 @@ class VersionedSite:
 
     def links(self, name: str) -> list[str]:
         """Names of the pages that a page links to."""
-        first = [one for one in self.editions if one.startswith("p") and one not in self.moved.values()]
+        first = [edition for edition in self.editions if edition.startswith("p") and edition not in self.moved.values()]
         name = self.origin(name)
         place = -1 if name == "home" else first.index(name) if name in first else None
         if place is None:
             return []
         below = first[CHILDREN * (place + 1) : CHILDREN * (place + 2)]
-        return below + ([one for one in self.editions if one not in first] if name == "home" else [])
+        return below + ([edition for edition in self.editions if edition not in first] if name == "home" else [])
 
 
 def sentence(name: str, edition: int) -> str:

@@ -152,12 +152,12 @@ def _change(instance: dg.DagsterInstance, database: str, snapshot: Path, content
     new = [record for record in instance.get_run_records() if record.dagster_run.run_id not in before]
     new = [record for record in new if record.dagster_run.tags.get("dagster/schedule_name") not in _AT_THEIR_HOUR]
     runs = Counter(record.dagster_run.tags.get("dagster/partition", record.dagster_run.job_name) for record in new)
-    asked = min((record.create_timestamp.timestamp() - clock for record in new), default=0.0)
+    delay = min((record.create_timestamp.timestamp() - clock for record in new), default=0.0)
     started = min((record.start_time - clock for record in new if record.start_time is not None), default=0.0)
     return Change(
         page=url,
         noticed_after_s=round(noticed, 1),
-        asked_after_s=round(asked, 1),
+        asked_after_s=round(delay, 1),
         started_after_s=round(started, 1),
         current_after_s=round(current, 1),
         from_notice_to_current_s=round(current - noticed, 1),

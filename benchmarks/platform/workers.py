@@ -207,16 +207,18 @@ def _busy(instance: dg.DagsterInstance, when: Callable[[], bool]) -> str:
 def _judge(outcomes: Sequence[Outcome], expected: int) -> bool:
     reference = outcomes[0]
     rows = []
-    for one in outcomes:
-        rate = f"{one.pages / one.seconds:.1f}" if one.seconds else "–"
-        seconds = f"{one.seconds:.0f} s" if one.seconds else "never"
-        same = "same" if one.digest == reference.digest else "OTHER"
-        rows.append((one.name, seconds, rate, one.pages, dict(one.runs), same, one.disturbed))
+    for outcome in outcomes:
+        rate = f"{outcome.pages / outcome.seconds:.1f}" if outcome.seconds else "–"
+        seconds = f"{outcome.seconds:.0f} s" if outcome.seconds else "never"
+        same = "same" if outcome.digest == reference.digest else "OTHER"
+        rows.append((outcome.name, seconds, rate, outcome.pages, dict(outcome.runs), same, outcome.disturbed))
     print_table(("", "all parts done", "pages/s", "pages", "runs", "corpus", "disturbed"), rows)
-    for one in outcomes:
-        for message, count in Counter(one.messages).items():
-            out.print(f"{one.name}: {count} × {message}")
-    return all(one.seconds and one.pages == expected and one.digest == reference.digest for one in outcomes)
+    for outcome in outcomes:
+        for message, count in Counter(outcome.messages).items():
+            out.print(f"{outcome.name}: {count} × {message}")
+    return all(
+        outcome.seconds and outcome.pages == expected and outcome.digest == reference.digest for outcome in outcomes
+    )
 
 
 def _politeness(pages: int, parts: int, delay_s: int) -> bool:
@@ -236,12 +238,12 @@ def _politeness(pages: int, parts: int, delay_s: int) -> bool:
             done = _all_done(instance, keys)
             held, _ = asyncio.run(_corpus())
             distances = site.distances()
-            asked = Counter(path for _, path in site.requests if path != "/robots.txt")
+            requests = Counter(path for _, path in site.requests if path != "/robots.txt")
     least = min(distances)
     out.print(
         f"one host, {parts} parts, 4 workers, one killed, crawl delay {delay_s} s: {len(distances) + 1} requests, least"
         f" distance {least:.3f} s; {sum(gap < delay_s for gap in distances)} below the delay;"
-        f" pages held {held} of {pages}; requested more than once {sum(count > 1 for count in asked.values())}"
+        f" pages held {held} of {pages}; requested more than once {sum(count > 1 for count in requests.values())}"
     )
     return done and held == pages and least >= delay_s - 0.05
 

@@ -66,9 +66,9 @@ def quality(texts: Sequence[str], questions: Sequence[Question], cut: Cut) -> In
             frequency = np.array([count[term] for count in counts])
             idf = math.log(1 + (len(texts) - holders[term] + 0.5) / (holders[term] + 0.5))
             scores += idf * frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * lengths / lengths.mean()))
-        own = scores[int(question.paragraph.partition(".")[2])]
-        rank = 1 + int((scores > own).sum())
-        ranks.append(1 / rank if own > 0 and rank <= 10 else 0.0)
+        answer_score = scores[int(question.paragraph.partition(".")[2])]
+        rank = 1 + int((scores > answer_score).sum())
+        ranks.append(1 / rank if answer_score > 0 and rank <= 10 else 0.0)
     return interval(ranks, [question.paragraph for question in questions])
 
 

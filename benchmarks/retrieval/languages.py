@@ -67,14 +67,18 @@ def read_set(path: Path) -> tuple[list[BenchDocument], list[Question]]:
         for paragraph in article["paragraphs"]:
             name = f"{path.name.split('.')[1]}.{len(documents)}"
             documents.append(BenchDocument(id=name, text=_clean(paragraph["context"]) + "\n"))
-            questions += [Question(_clean(one["question"]), name, parity % 2) for one in paragraph["qas"]]
+            questions += [Question(_clean(item["question"]), name, parity % 2) for item in paragraph["qas"]]
     return documents, questions
 
 
 def _clean(text: str) -> str:
     """Without control and format characters, which conversion removes, and with single spaces."""
     return " ".join(
-        "".join(one for one in text if unicodedata.category(one) not in ("Cc", "Cf") or one.isspace()).split()
+        "".join(
+            character
+            for character in text
+            if unicodedata.category(character) not in ("Cc", "Cf") or character.isspace()
+        ).split()
     )
 
 
@@ -96,7 +100,7 @@ def _documents(units: Sequence[Unit], answer: str) -> list[str]:
     """The first ten documents, without translations of the answer."""
     number = answer.partition(".")[2]
     ranked = dict.fromkeys(unit.document for unit in units)
-    return [one for one in ranked if one == answer or one.partition(".")[2] != number][:_RANKS]
+    return [passage for passage in ranked if passage == answer or passage.partition(".")[2] != number][:_RANKS]
 
 
 def figures(

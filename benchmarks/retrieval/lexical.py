@@ -54,14 +54,14 @@ def _changed(**values: object) -> Iterator[None]:
 
 async def _best(corpus: Corpus, queries: Sequence[str]) -> tuple[list[list[int]], list[float]]:
     """The best parents of each query in everything, and the CPU time of client and server."""
-    found, spent = [], []
+    result, spent = [], []
     for query in queries:
         async with corpus.database.snapshot() as connection:
             begun = cpu_ms(connection)
             hits = await bm25.search_parents(connection, terms(query), Scope(None, {}), limit=max(_BEST))
             spent.append(cpu_ms(connection) - begun)
-        found.append([hit.parent_id for hit in hits.hits])
-    return found, spent
+        result.append([hit.parent_id for hit in hits.hits])
+    return result, spent
 
 
 async def reading(corpus: Corpus, queries: Sequence[str]) -> dict[str, object]:
@@ -71,8 +71,10 @@ async def reading(corpus: Corpus, queries: Sequence[str]) -> dict[str, object]:
     bounded, spent = await _best(corpus, queries)
     figures: dict[str, object] = {"n": len(queries), "cpu_ms": quantiles(spent), "all_cpu_ms": quantiles(cost)}
     for best in _BEST:
-        pairs = [(set(own[:best]), set(whole[:best])) for own, whole in zip(bounded, every, strict=True) if whole]
-        shares = [len(own & whole) / len(whole) for own, whole in pairs]
+        pairs = [
+            (set(ranking[:best]), set(whole[:best])) for ranking, whole in zip(bounded, every, strict=True) if whole
+        ]
+        shares = [len(ranking & whole) / len(whole) for ranking, whole in pairs]
         figures[f"of the best {best}"] = round(float(np.mean(shares)), 4)
     return figures
 
@@ -90,7 +92,7 @@ async def scoped(corpus: Corpus, goldens: Sequence[GoldenQuery]) -> dict[str, ob
         with _changed(_COUNTS_BY_TERM=statement):
             for golden in goldens:
                 host = urlsplit(golden.seed_url).netloc
-                scope = Scope(None, {}, source_ids=tuple(one for one, key in sources if key.startswith(host)))
+                scope = Scope(None, {}, source_ids=tuple(source for source, key in sources if key.startswith(host)))
                 result = await searcher.retrieve(golden.query, scope, mode="chunk")
                 gold = {page_of(url) for need in golden.gold_pages for url in need}
                 pages = list(dict.fromkeys(page_of(chunk.source_url) for chunk in result.chunks))[:_FIRST]
@@ -105,10 +107,10 @@ async def scoped(corpus: Corpus, goldens: Sequence[GoldenQuery]) -> dict[str, ob
     }
 
 
-async def measure(corpus: Corpus, asked: dict[str, list[str]], goldens: Sequence[GoldenQuery]) -> dict[str, object]:
+async def measure(corpus: Corpus, by_origin: dict[str, list[str]], goldens: Sequence[GoldenQuery]) -> dict[str, object]:
     """All figures."""
     figures: dict[str, object] = {"load": round(os.getloadavg()[0], 1)}
-    for group, queries in asked.items():
+    for group, queries in by_origin.items():
         figures[group] = await reading(corpus, queries)
     figures["scoped"] = await scoped(corpus, [golden for golden in goldens if golden.kind != "unanswerable"])
     return figures
@@ -120,7 +122,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--corpus", type=Path, default=None, help="search what is indexed in this home instead")
     arguments = parser.parse_args()
-    asked = questions(GOLDENS, DEFAULT_QUESTIONS, DEFAULT_DOCUMENTS, every=8)
+    queries = questions(GOLDENS, DEFAULT_QUESTIONS, DEFAULT_DOCUMENTS, every=8)
     goldens = [golden for path in GOLDENS for golden in load_goldens(path)]
     with tempfile.TemporaryDirectory() as folder:
         settings = load_settings(webrag_home=arguments.corpus or Path(folder), database_url=None)
@@ -128,7 +130,7 @@ def main() -> None:
 
         async def run() -> dict[str, object]:
             async with Corpus.open(settings) if cuts is None else fresh_corpus(settings, cuts) as corpus:
-                return await measure(corpus, asked, goldens)
+                return await measure(corpus, queries, goldens)
 
         print(json.dumps(asyncio.run(run()), indent=2))
 

@@ -138,8 +138,8 @@ async def ask_all(corpus: Corpus, queries: Sequence[str]) -> dict[str, object]:
                 )
                 clocks.append(Clock([int(row[0]) for row in await cursor.fetchall()]))
             with clocks[-1].time("total"):
-                found = await search_corpus(corpus, query)
-            clocks[-1].wall["embed"] = found.timing.embed_ms
+                result = await search_corpus(corpus, query)
+            clocks[-1].wall["embed"] = result.timing.embed_ms
     for clock in clocks:
         for spent in (clock.wall, clock.cpu):
             spent["rest"] = 2 * spent["total"] - sum(spent.values())
@@ -156,7 +156,7 @@ def _table(rows: Sequence[dict[str, float]]) -> dict[str, dict[str, float]]:
     }
 
 
-async def measure(corpus: Corpus, asked: dict[str, list[str]]) -> dict[str, object]:
+async def measure(corpus: Corpus, by_origin: dict[str, list[str]]) -> dict[str, object]:
     """Figures by group of questions, after a warm-up with words of their own."""
     for number in range(_WARM_UP):
         await search_corpus(corpus, f"warming up for the {number}th time before questions are asked")
@@ -164,19 +164,19 @@ async def measure(corpus: Corpus, asked: dict[str, list[str]]) -> dict[str, obje
         cursor = await connection.execute("SELECT level, count(*) FROM chunks GROUP BY level ORDER BY level")
         held = {f"{level}_chunks": int(count) for level, count in await cursor.fetchall()}
     figures: dict[str, object] = {**held, "load": os.getloadavg()[0]}
-    for group, queries in asked.items():
+    for group, queries in by_origin.items():
         figures[group] = await ask_all(corpus, queries)
     return figures
 
 
 def questions(goldens: Sequence[Path], others: Path, documents: Path, *, every: int) -> dict[str, list[str]]:
-    """Questions about the sites (`own`), and every n-th of those about other texts (`foreign`), shuffled."""
-    own = [golden.query for path in goldens for golden in load_goldens(path)]
+    """Questions about the sites (`site_queries`), and every n-th of those about other texts (`foreign`), shuffled."""
+    site_queries = [golden.query for path in goldens for golden in load_goldens(path)]
     foreign = [each.question for each in load_questions(others, load_documents(documents))]
-    asked = {"own": list(dict.fromkeys(own)), "foreign": list(dict.fromkeys(foreign[::every]))}
-    for queries in asked.values():
+    by_origin = {"own": list(dict.fromkeys(site_queries)), "foreign": list(dict.fromkeys(foreign[::every]))}
+    for queries in by_origin.values():
         random.Random(_SEED).shuffle(queries)
-    return asked
+    return by_origin
 
 
 @asynccontextmanager
@@ -189,10 +189,10 @@ async def fresh_corpus(settings: Settings, cuts: Sequence[CutPage]) -> AsyncIter
 
 
 async def _run(
-    arguments: argparse.Namespace, settings: Settings, cuts: Sequence[CutPage] | None, asked: dict[str, list[str]]
+    arguments: argparse.Namespace, settings: Settings, cuts: Sequence[CutPage] | None, queries: dict[str, list[str]]
 ) -> dict[str, object]:
     async with Corpus.open(settings) if cuts is None else fresh_corpus(settings, cuts) as corpus:
-        return await measure(corpus, asked)
+        return await measure(corpus, queries)
 
 
 def main() -> None:
@@ -206,11 +206,11 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=8, help="only every n-th of --questions")
     parser.add_argument("--corpus", type=Path, default=None, help="search what is indexed in this home instead")
     arguments = parser.parse_args()
-    asked = questions(arguments.golden, arguments.questions, arguments.documents, every=arguments.every)
+    queries = questions(arguments.golden, arguments.questions, arguments.documents, every=arguments.every)
     with tempfile.TemporaryDirectory() as folder:
         settings = load_settings(webrag_home=arguments.corpus or Path(folder), database_url=None)
         cuts = None if arguments.corpus else cut_pages(read_pages(arguments.site, settings), arguments.rows)
-        print(json.dumps(asyncio.run(_run(arguments, settings, cuts, asked)), indent=2))
+        print(json.dumps(asyncio.run(_run(arguments, settings, cuts, queries)), indent=2))
 
 
 if __name__ == "__main__":

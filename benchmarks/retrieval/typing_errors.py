@@ -96,7 +96,7 @@ async def _taken(connection: AsyncConnection, word: str, scope: Scope, size: Sco
     if not set(terms(word, "en")) & absent:
         return False, None
     spellings = await find_spellings(connection, query, absent, scope, size)
-    return True, next((one.taken for one in spellings if one.typed == word), None)
+    return True, next((spelling.taken for spelling in spellings if spelling.typed == word), None)
 
 
 async def _texts(connection: AsyncConnection, host: str) -> str:
@@ -121,7 +121,7 @@ async def measure(hosts: Sequence[str]) -> None:
             size = await scope_size(connection, scope)
             chance = random.Random(_SEED)
             drawn = chance.sample(words[host], min(WORDS, len(words[host])))
-            began, asked = time.process_time(), 0
+            began, count = time.process_time(), 0
             for kind in KINDS:
                 counts: Counter[str] = Counter()
                 examples = []
@@ -130,24 +130,24 @@ async def measure(hosts: Sequence[str]) -> None:
                     is_absent, taken = (False, None) if typed == word else await _taken(connection, typed, scope, size)
                     if not is_absent:
                         continue
-                    asked += 1
+                    count += 1
                     right = taken is not None and bool(set(terms(taken, "en")) & set(terms(word, "en")))
                     counts["right" if right else "none" if taken is None else "wrong"] += 1
                     if taken is not None and not right:
                         examples.append(f"{typed} ({word}) as {taken}")
                 _report(host, kind.__name__, counts, examples)
             for label, pools in (("right words", words), ("right names", names)):
-                others = sorted({one for other in hosts if other != host for one in pools[other]})
+                others = sorted({pool for other in hosts if other != host for pool in pools[other]})
                 counts, examples = Counter(), []
                 for word in chance.sample(others, min(4 * WORDS, len(others))):
                     is_absent, taken = await _taken(connection, word, scope, size)
-                    asked += is_absent
+                    count += is_absent
                     if is_absent:
                         counts["none" if taken is None else "wrong"] += 1
                         if taken is not None:
                             examples.append(f"{word} as {taken}")
                 _report(host, label, counts, examples)
-            cost = (time.process_time() - began) * 1000 / max(1, asked)
+            cost = (time.process_time() - began) * 1000 / max(1, count)
             print(f"{host}: {size.parents} passages, {cost:.1f} ms of processor time here for a word that is nowhere")
 
 

@@ -71,18 +71,18 @@ def read_pages(warcs: Sequence[Path], settings: Settings) -> list[Page]:
     bodies = asyncio.run(_bodies(warcs))
     limits = (settings.parent_max_tokens, settings.child_target_tokens)
     with ProcessPoolExecutor() as pool:
-        found = pool.map(_convert, bodies, [limits] * len(bodies), chunksize=16)
-        pages = [page for page in found if page.parents]
+        result = pool.map(_convert, bodies, [limits] * len(bodies), chunksize=16)
+        pages = [page for page in result if page.parents]
     random.Random(_SEED).shuffle(pages)
     return pages
 
 
 async def _bodies(warcs: Sequence[Path]) -> list[tuple[str, bytes]]:
-    found: list[tuple[str, bytes]] = []
+    results: list[tuple[str, bytes]] = []
     for warc in warcs:
         acquirer = WarcAcquirer(warc)
-        found += [(url, (await acquirer.fetch(url)).body) for url in acquirer.page_urls()]
-    return found
+        results += [(url, (await acquirer.fetch(url)).body) for url in acquirer.page_urls()]
+    return results
 
 
 def _convert(page: tuple[str, bytes], limits: tuple[int, int]) -> Page:
@@ -99,7 +99,7 @@ def cut_pages(pages: Sequence[Page], rows: int) -> list[CutPage]:
     """
     sizes = random.Random(_SEED)
     seen: set[str] = set()
-    found: list[CutPage] = []
+    results: list[CutPage] = []
     left, cut = rows, 0
     while left:
         if cut > _MOST_CUTS:
@@ -114,9 +114,9 @@ def cut_pages(pages: Sequence[Page], rows: int) -> list[CutPage]:
             if pieces:
                 left -= len(pieces)
                 source = f"{_section(page.url)}#{cut}"
-                found.append(CutPage(f"{page.url}#{cut}", source, page.title, page.markdown, tuple(pieces)))
+                results.append(CutPage(f"{page.url}#{cut}", source, page.title, page.markdown, tuple(pieces)))
         cut += 1
-    return found
+    return results
 
 
 def _children(page: Page) -> Iterator[Piece]:
@@ -135,8 +135,8 @@ def _windows(page: Page, size: int) -> Iterator[Piece]:
 
 
 def _after_space(text: str, at: int, end: int) -> int:
-    found = _SPACE.search(text, at, end) if at < end else None
-    return found.end() if found else end
+    match = _SPACE.search(text, at, end) if at < end else None
+    return match.end() if match else end
 
 
 def _piece(page: Page, start: int, end: int, heading_path: tuple[str, ...]) -> Piece:

@@ -51,8 +51,8 @@ async def fresh_database(settings: Settings, name: str) -> AsyncIterator[Databas
     async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
         await connection.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
         await connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    own = settings.model_copy(update={"database_url": url.replace("/postgres?", f"/{name}?", 1)})
-    async with await Database.open(own) as database:
+    store_settings = settings.model_copy(update={"database_url": url.replace("/postgres?", f"/{name}?", 1)})
+    async with await Database.open(store_settings) as database:
         yield database
 
 

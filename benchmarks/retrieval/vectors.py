@@ -65,7 +65,7 @@ async def measure(
     settings: Settings,
     cuts: Sequence[CutPage],
     vectors: NDArray[np.float32],
-    asked: list[Question],
+    batch: list[Question],
 ) -> dict[str, object]:
     """Load everything, search it in every scope, return the figures."""
     corpus = _Corpus(cuts, vectors, np.repeat(np.arange(len(cuts)), [len(cut.pieces) for cut in cuts]))
@@ -78,8 +78,8 @@ async def measure(
             rounds[f"{kind} {share * 100:g} %"] = drawn
     results = []
     for name, scopes in rounds.items():
-        for group in dict.fromkeys(question.group for question in asked):
-            mine = [question.vector for question in asked if question.group == group]
+        for group in dict.fromkeys(question.group for question in batch):
+            mine = [question.vector for question in batch if question.group == group]
             row = await _search(database, settings, model_id, corpus, ids.documents, scopes, mine)
             results.append({"scope": name, "questions": group, **row})
             print(json.dumps(results[-1]), flush=True)
@@ -94,7 +94,7 @@ def draw_scopes(cuts: Sequence[CutPage], share: float) -> dict[str, list[NDArray
     for at, cut in enumerate(cuts):
         sources.setdefault(cut.source, []).append(at)
     singles, groups = [[at] for at in range(len(cuts))], list(sources.values())
-    found: dict[str, list[NDArray[np.int64]]] = {}
+    results: dict[str, list[NDArray[np.int64]]] = {}
     for seed in range(_DRAWS):
         dice = random.Random(seed)
         for kind, parts in (
@@ -109,8 +109,8 @@ def draw_scopes(cuts: Sequence[CutPage], share: float) -> dict[str, list[NDArray
                 whole = whole and bool(taken)
                 chosen.update(taken)
             if whole:
-                found.setdefault(kind, []).append(np.array(sorted(chosen)))
-    return found
+                results.setdefault(kind, []).append(np.array(sorted(chosen)))
+    return results
 
 
 def _take(units: list[list[int]], cuts: Sequence[CutPage], wanted: float, dice: random.Random) -> list[int]:
@@ -198,18 +198,18 @@ def _embedded(texts: Sequence[str], settings: Settings, folder: Path) -> NDArray
 
 
 def _questions(arguments: argparse.Namespace, settings: Settings) -> list[Question]:
-    own = [golden.query for path in arguments.golden for golden in load_goldens(path)]
+    site_queries = [golden.query for path in arguments.golden for golden in load_goldens(path)]
     foreign = [each.question for each in load_questions(arguments.questions, load_documents(arguments.documents))]
-    every = [*own, *foreign[:: arguments.every]]
+    every = [*site_queries, *foreign[:: arguments.every]]
     vectors = embed_texts(every, settings)
-    return [Question("own" if at < len(own) else "foreign", vector) for at, vector in enumerate(vectors)]
+    return [Question("own" if at < len(site_queries) else "foreign", vector) for at, vector in enumerate(vectors)]
 
 
 async def _run(
-    settings: Settings, rows: int, cuts: list[CutPage], vectors: NDArray[np.float32], asked: list[Question]
+    settings: Settings, rows: int, cuts: list[CutPage], vectors: NDArray[np.float32], batch: list[Question]
 ) -> dict[str, object]:
     async with vector_store.fresh_database(settings, f"bench_{rows}") as database:
-        return await measure(database, settings, cuts, vectors, asked)
+        return await measure(database, settings, cuts, vectors, batch)
 
 
 def main() -> None:
@@ -227,13 +227,13 @@ def main() -> None:
         home = arguments.home or Path(folder)
         home.mkdir(parents=True, exist_ok=True)
         settings = load_settings(webrag_home=home, database_url=None)
-        asked = _questions(arguments, settings)
+        batch = _questions(arguments, settings)
         pages = read_pages(arguments.site, settings)
         figures = []
         for rows in sorted(arguments.rows):
             cuts = cut_pages(pages, rows)
             vectors = _embedded([piece.text for cut in cuts for piece in cut.pieces], settings, home)
-            figures.append(asyncio.run(_run(settings, rows, cuts, vectors, asked)))
+            figures.append(asyncio.run(_run(settings, rows, cuts, vectors, batch)))
     print(json.dumps(figures, indent=2))
 
 

@@ -78,7 +78,7 @@ async def figures_of(chosen: KeySet, settings: Settings) -> SiteFigures:
 async def _hits(corpus: Corpus, key: AnswerKey) -> Hits:
     result = await search(corpus, SearchRequest(query=key.question, top_k=_FIRST))
     pages = {path_of(page) for page in key.page}
-    first = [one.chunk for one in result.chunks[:_FIRST]]
+    first = [chunk.chunk for chunk in result.chunks[:_FIRST]]
     right = [_is_of(chunk.source_url, pages) for chunk in first]
     text = comparable("\n".join(chunk.text for chunk, is_right in zip(first, right, strict=True) if is_right))
     facts = all(first_place(fact, text) is not None for fact in key.must)
@@ -123,11 +123,15 @@ def main() -> None:
     parser.add_argument("suites", nargs="*", help="names of suites, or files of answer keys; none = all in English")
     parser.add_argument("--out", type=Path, help="write the figures of every question as JSON")
     options = parser.parse_args()
-    files = [Path(one) for one in options.suites if one.endswith(".jsonl")]
-    names = [one for one in options.suites if not one.endswith(".jsonl")]
+    files = [Path(suite) for suite in options.suites if suite.endswith(".jsonl")]
+    names = [suite for suite in options.suites if not suite.endswith(".jsonl")]
     sets = [key_set(path) for path in files]
     if names or not files:
-        sets += [one for one in own_key_sets(names=names) if one.listed is None or one.listed.language == LANGUAGE]
+        sets += [
+            own_key_set
+            for own_key_set in own_key_sets(names=names)
+            if own_key_set.listed is None or own_key_set.listed.language == LANGUAGE
+        ]
     every = asyncio.run(run(sets, load_settings()))
     if options.out is not None:
         options.out.write_text(json.dumps([asdict(figures) for figures in every]) + "\n", encoding="utf-8")

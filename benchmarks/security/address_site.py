@@ -98,11 +98,11 @@ class _SiteHandler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Firecrawl's scrape and map: the final URL, or every mapped one, is a payload."""
         assert isinstance(self.server, LeadingSite)
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))["url"]
-        number = int(asked.rpartition("/")[2] or 0)
+        address = json.loads(self.rfile.read(int(self.headers["content-length"])))["url"]
+        number = int(address.rpartition("/")[2] or 0)
         reported = self.server.payloads[number]
         page = f"<html><body><main><h1>{CANARY}</h1><p>{CANARY} {'text ' * 60}</p></main></body></html>"
-        metadata = {"sourceURL": asked, "url": reported, "statusCode": 200}
+        metadata = {"sourceURL": address, "url": reported, "statusCode": 200}
         data = {"markdown": CANARY, "html": page, "rawHtml": page, "metadata": metadata}
         links = [{"url": url} for url in self.server.payloads]
         _send(self, json.dumps({"success": True, "data": data, "links": links}).encode(), kind="application/json")

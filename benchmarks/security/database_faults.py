@@ -409,7 +409,7 @@ def main() -> None:
                 faults += [(name, fault, small) for name, fault in _DISK_FAULTS.items()]
             except (OSError, subprocess.CalledProcessError) as error:
                 print(f"NOT TRIED  a disk that fills up: {error}")
-            faults = [one for one in faults if only in one[0] or one[0] in first]
+            faults = [fault for fault in faults if only in fault[0] or fault[0] in first]
             for name, fault, corpus in faults:
                 begun = time.perf_counter()
                 try:

@@ -63,14 +63,14 @@ def attack(
 
     The browser was started with FLAGS; `context` may be logged in.
     """
-    own = f"http://127.0.0.1:{port}"
+    origin = f"http://127.0.0.1:{port}"
     rebound = f"http://{_REBOUND}:{port}"
     attempts = []
     with foreign_pages() as foreign:
         pages = {
-            "other site": (f"http://{_SITE}:{foreign}/{_PAGE.name}", own),
+            "other site": (f"http://{_SITE}:{foreign}/{_PAGE.name}", origin),
             "other site, localhost": (f"http://{_SITE}:{foreign}/{_PAGE.name}", f"http://localhost:{port}"),
-            "other port": (f"http://127.0.0.1:{foreign}/{_PAGE.name}", own),
+            "other port": (f"http://127.0.0.1:{foreign}/{_PAGE.name}", origin),
             "rebound name": (f"{rebound}/{_PAGE.name}", rebound),
         }
         for place in places:
@@ -127,14 +127,19 @@ def main() -> None:
         module = ("-m", "webrag_dagster.definitions")
         bare = _attack(place, (sys.executable, "-m", "dagster_webserver", "-p", str(place.port), *module))
     rows = [
-        (name, len([one for one in guarded if one.place == name]), _successes(guarded, name), _successes(bare, name))
-        for name in dict.fromkeys(one.place for one in guarded)
+        (
+            name,
+            len([trial for trial in guarded if trial.place == name]),
+            _successes(guarded, name),
+            _successes(bare, name),
+        )
+        for name in dict.fromkeys(trial.place for trial in guarded)
     ]
     print_table(("foreign page", "variants", "came through", "came through the bare server"), rows)
-    for one in guarded:
-        if one.succeeded:
-            out.print(f"{one.place}, {one.variant}: acted {one.acted}, read {one.read[:60]!r}", markup=False)
-    raise SystemExit(1 if any(one.succeeded for one in guarded) or not any(one.acted for one in bare) else 0)
+    for trial in guarded:
+        if trial.succeeded:
+            out.print(f"{trial.place}, {trial.variant}: acted {trial.acted}, read {trial.read[:60]!r}", markup=False)
+    raise SystemExit(1 if any(trial.succeeded for trial in guarded) or not any(trial.acted for trial in bare) else 0)
 
 
 def _attack(place: Workplace, command: Sequence[str]) -> list[Attempt]:
@@ -149,7 +154,7 @@ def _attack(place: Workplace, command: Sequence[str]) -> list[Attempt]:
 
 
 def _successes(attempts: list[Attempt], place: str) -> int:
-    return sum(one.succeeded for one in attempts if one.place == place)
+    return sum(attempt.succeeded for attempt in attempts if attempt.place == place)
 
 
 if __name__ == "__main__":

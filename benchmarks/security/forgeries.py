@@ -158,7 +158,7 @@ LINES = (
 )
 """Forgeries at the beginning of a line only."""
 FORGERIES = (*FENCES, *HEADERS, *SOURCES, *CHAT, *LINES)
-_OWN = {f"[{name}]" for name in SECTIONS}
+_SECTION_MARKS = {f"[{name}]" for name in SECTIONS}
 _PER_PAGE = 40
 _HEADER = re.compile(r"^\[([A-Z -]+)\]$", re.MULTILINE)
 _OPENED = re.compile(r"^<page-text (.*)>$", re.MULTILINE)
@@ -189,7 +189,7 @@ def passes(forgery: str, shown: str) -> bool:
     if forgery in LINES:
         lines = [line.strip(_DECORATION) for line in shown.split("\n")]
         return any(line.startswith(mark.strip(_DECORATION)) for line in lines for mark in marks)
-    return any(shown.count(mark) > (mark in _OWN and mark in shown) for mark in marks)
+    return any(shown.count(mark) > (mark in _SECTION_MARKS and mark in shown) for mark in marks)
 
 
 async def shown_by_the_server(settings: Settings) -> tuple[list[str], list[str]]:

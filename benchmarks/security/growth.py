@@ -17,8 +17,8 @@ from webrag_core.conversion.html import convert_html
 from webrag_core.indexing.graph.extract import extract_edges
 from webrag_core.retrieval.tables.parsing import all_tables
 from webrag_core.retrieval.tables.scoring import Candidate, best_cells
-from webrag_core.routing.asked_dates import as_of, since_of, until_of
 from webrag_core.routing.intents import intent_of, names_in
+from webrag_core.routing.question_dates import as_of, since_of, until_of
 
 LARGEST_RATIO, LEAST_SECONDS = 3.0, 0.2
 URL = "https://docs.example/page"

@@ -79,7 +79,7 @@ async def measure(sessions: int) -> dict[str, Any]:
         "forms": dict(Counter(form.kind for form in FORMS)),
         "clients": figures,
         "secrets_out_with_consent": consented["secrets_out"],
-        "secrets_out": sum(int(str(one["secrets_out"])) for one in figures.values()),
+        "secrets_out": sum(int(str(figure["secrets_out"])) for figure in figures.values()),
         **usual,
     }
 

@@ -34,8 +34,8 @@ def main() -> None:
         log = Path(folder) / "server.log"
         with serving(embedded_url(Path(folder)), log, MCP_LOG_LEVEL="ERROR") as (port, _):
             base = f"http://127.0.0.1:{port}/api"
-            asked = {"question": "What raises an alert?", "urls": [f"{SITE}/p1"]}
-            httpx2.post(f"{base}/ask", json=asked, timeout=120).raise_for_status()
+            body = {"question": "What raises an alert?", "urls": [f"{SITE}/p1"]}
+            httpx2.post(f"{base}/ask", json=body, timeout=120).raise_for_status()
             command = [uv, "tool", "run", "--quiet", "--from", _PROGRAM, "st", "run", f"{base}/openapi.json"]
             options = ["--max-examples", _CASES, "--checks", _CHECKS, "--request-timeout", "30"]
             status = subprocess.run([*command, *options], check=False, cwd=folder).returncode

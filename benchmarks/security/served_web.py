@@ -39,19 +39,19 @@ class Web:
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
         """As the protocol says."""
-        asked = canonicalise(url)
-        self.requests.append(asked)
-        number = asked.removeprefix(f"https://{SITE}/")
+        address = canonicalise(url)
+        self.requests.append(address)
+        number = address.removeprefix(f"https://{SITE}/")
         if number.startswith("missing"):
             raise FetchError(Reason.NOT_FOUND, "the page does not exist", status=404)
         text = html.escape(self.texts[int(number)]) if number.isdigit() and self.texts else ""
         links = "".join(f"<p>See <a href='/tea/linked-{n}'>green tea {n}</a>.</p>" for n in range(3))
         body = (
             f"<html><head><title>Green tea</title></head><body><main><h1>Green tea</h1><p>{FACT} {text}</p>{links}"
-            f"<p>This page is {html.escape(asked)}.</p></main></body></html>"
+            f"<p>This page is {html.escape(address)}.</p></main></body></html>"
         ).encode()
         kind = {"content-type": "text/html; charset=utf-8"}
-        return AcquiredPage(asked, asked, 200, kind, body, datetime.now(UTC), len(body))
+        return AcquiredPage(address, address, 200, kind, body, datetime.now(UTC), len(body))
 
     async def site_map(
         self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False

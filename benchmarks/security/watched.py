@@ -39,7 +39,7 @@ def main() -> None:
         with Path(log).open("a") as file:
             file.write(address + "\n")
 
-    watch({_pair(one) for one in os.environ.get(ALLOWED, "").split(",") if one}, report)
+    watch({_pair(word) for word in os.environ.get(ALLOWED, "").split(",") if word}, report)
     sys.argv = ["webrag", *arguments]
     from webrag_core.cli.main import main as webrag
 

@@ -95,9 +95,9 @@ class Watch:
             return
         await response.aread()
         text = f"{response.text} {headers.raw!r}"
-        said = [secret for secret in self.secrets if secret in text and secret not in str(request.url)]
-        if said or "Traceback" in response.text or 'File "' in response.text:
-            self.problems.append(f"{name}: says {said or 'how it is made'}")
+        leaks = [secret for secret in self.secrets if secret in text and secret not in str(request.url)]
+        if leaks or "Traceback" in response.text or 'File "' in response.text:
+            self.problems.append(f"{name}: says {leaks or 'how it is made'}")
 
 
 def foreign_senders(authority: str) -> dict[str, Pairs]:
@@ -156,7 +156,7 @@ async def methods(client: httpx2.AsyncClient) -> list[Attack]:
         is_form = path == "/login"
         held = response.status_code in (400, 404, 405, 406, 401) or (is_form and "set-cookie" not in response.headers)
         attacks.append(Attack("methods", f"{method} {path}{query}", "" if held else f"status {response.status_code}"))
-    paths = [path for path in (*(one[1] for one in STARTS), *READS, *PAGES) if path != "/mcp"]
+    paths = [path for path in (*(start[1] for start in STARTS), *READS, *PAGES) if path != "/mcp"]
     for path, method in product(paths, ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "GETPOST")):
         headers = {"origin": _base(client), "access-control-request-method": "POST"}
         response = await client.request(method, path, headers=headers)
@@ -184,7 +184,7 @@ _CLIMBS = (
     ".%00./",
     "..%c0%af",
 )
-_TOLD = re.compile(r"root:|def |{%|DATABASE_URL|import ")
+_INNARDS = re.compile(r"root:|def |{%|DATABASE_URL|import ")
 
 
 async def paths(client: httpx2.AsyncClient) -> list[Attack]:
@@ -235,7 +235,7 @@ async def paths(client: httpx2.AsyncClient) -> list[Attack]:
             attacks.append(Attack("paths", address[:80], "the connection broke"))
             continue
         bad = "" if response.status_code in (200, 303, 307, 400, 404, 414) else f"status {response.status_code}"
-        if response.status_code == 200 and address.startswith("/static") and _TOLD.search(response.text):
+        if response.status_code == 200 and address.startswith("/static") and _INNARDS.search(response.text):
             bad = f"read {response.text[:40]!r}"
         location = response.headers.get("location", "")
         if location and _host_of(location, client) != client.base_url.host:
@@ -365,21 +365,21 @@ REDIRECTS = (
 async def redirects(client: httpx2.AsyncClient) -> list[Attack]:
     """Log in with each `next`: a browser must stay on the server. `client` is of one with TOKEN."""
     attacks = []
-    own = client.base_url.host
+    host = client.base_url.host
     for target in REDIRECTS:
         response = await client.post("/login", data={"token": TOKEN, "next": target})
         location = response.headers.get("location", "")
-        left = not location.startswith("/") or _host_of(location, client) != own
+        left = not location.startswith("/") or _host_of(location, client) != host
         attacks.append(Attack("redirects", f"log in, {target!r}", f"leads to {location}" if left else ""))
         shown = await client.get("/login", params={"next": target})
         value = re.search(r'name="next" value="([^"]*)"', shown.text)
-        kept = value is None or not value[1].startswith("/") or _host_of(value[1], client) != own
+        kept = value is None or not value[1].startswith("/") or _host_of(value[1], client) != host
         attacks.append(Attack("redirects", f"form, {target!r}", f"holds {value and value[1]}" if kept else ""))
         client.cookies.clear()
         for address in (f"/{quote(target)}", f"//evil.example/{quote(target)}"):
             response = await client.get(f"{_base(client)}{address}")
             location = response.headers.get("location", "")
-            left = bool(location) and _host_of(location, client) != own
+            left = bool(location) and _host_of(location, client) != host
             attacks.append(Attack("redirects", f"asked for {address[:60]}", f"leads to {location}" if left else ""))
     return attacks
 
@@ -448,8 +448,8 @@ async def _sessions(client: httpx2.AsyncClient) -> list[Attack]:
     client.cookies.clear()
     note("and its value afterwards", (await client.get("/api/status", headers=fixed)).status_code != 401)
     note("the token in the cookie", TOKEN in str(response.headers.raw))
-    own = {"cookie": f"webrag_session={value}"}
-    wrong = {**own, "authorization": "Bearer wrong-wrong-wrong-wrong"}
+    cookie = {"cookie": f"webrag_session={value}"}
+    wrong = {**cookie, "authorization": "Bearer wrong-wrong-wrong-wrong"}
     note("a wrong bearer beside a session", (await client.get("/api/openapi.json", headers=wrong)).status_code != 401)
     for spelled in (value.upper(), value[:-1], f"{value}=", f" {value}x"):
         headers = {"cookie": f"webrag_session={spelled}"}
@@ -458,11 +458,11 @@ async def _sessions(client: httpx2.AsyncClient) -> list[Attack]:
         "/login", data={"token": TOKEN}, headers={"host": "rag.example", "origin": "https://rag.example"}
     )
     note("a cookie that is not Secure behind TLS", "Secure" not in secure.headers.get("set-cookie", ""))
-    note("log out by GET", (await client.get("/logout", headers=own)).status_code != 405)
-    note("the session is there", (await client.get("/api/openapi.json", headers=own)).status_code != 200)
-    foreign = {**own, "origin": "https://evil.example"}
+    note("log out by GET", (await client.get("/logout", headers=cookie)).status_code != 405)
+    note("the session is there", (await client.get("/api/openapi.json", headers=cookie)).status_code != 200)
+    foreign = {**cookie, "origin": "https://evil.example"}
     note("log out from elsewhere", (await client.post("/logout", headers=foreign)).status_code != 403)
-    await client.post("/logout", headers=own)
-    note("a session after its end", (await client.get("/api/openapi.json", headers=own)).status_code != 401)
+    await client.post("/logout", headers=cookie)
+    note("a session after its end", (await client.get("/api/openapi.json", headers=cookie)).status_code != 401)
     client.cookies.clear()
     return attacks

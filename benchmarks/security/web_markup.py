@@ -80,8 +80,12 @@ def markup_problems(text: str, *, is_page: bool = True) -> list[str]:
             problems += _attribute_problems(element.tag, str(name).lower(), str(value))
         if element.tag == "script" and ((element.text or "").strip() or not is_page):
             problems.append("a script in the page")
-    hidden = {hex(ord(one)) for one in text if unicodedata.category(one) in _HIDDEN and one not in "\n\t\u200c\u200d"}
-    hidden |= {hex(ord(one)) for one in "\r\u0085\u2028\u2029" if one in text}
+    hidden = {
+        hex(ord(character))
+        for character in text
+        if unicodedata.category(character) in _HIDDEN and character not in "\n\t\u200c\u200d"
+    }
+    hidden |= {hex(ord(item)) for item in "\r\u0085\u2028\u2029" if item in text}
     return problems + ([f"hidden characters {sorted(hidden)}"] if hidden else [])
 
 
@@ -183,7 +187,7 @@ async def markup(client: httpx2.AsyncClient) -> list[Attack]:
         ):
             response = await client.post(path, json=body)
             message = str(response.json().get("error", {}).get("message", ""))
-            hidden = [hex(ord(one)) for one in message if unicodedata.category(one) in _HIDDEN]
+            hidden = [hex(ord(character)) for character in message if unicodedata.category(character) in _HIDDEN]
             note(f"{path}, error about payload {number}", hidden)
     for number in range(0, len(PAYLOADS), 3):
         question = f"What raises alert number {number}, {PAYLOADS[number]}?"
@@ -203,13 +207,13 @@ async def markup(client: httpx2.AsyncClient) -> list[Attack]:
         response = await client.post("/api/ask", json=body, headers={"accept": "text/event-stream"})
         note(f"REST events about payload {number}", stream_problems(response.text, None))
     answers = (await client.get("/api/answers", params={"limit": 100})).json()["answers"]
-    for number in [one["answer_id"] for one in answers]:
+    for number in [answer["answer_id"] for answer in answers]:
         await page(f"answer {number}", await client.get(f"/answers/{number}"))
         note(f"REST answer {number}", [] if (await client.get(f"/api/answers/{number}")).json() else ["nothing"])
         exported = markup_problems((await client.get(f"/answers/{number}.html")).text)
-        for own in ("<style>", "meta Content-Security-Policy"):  # a file stands alone: once each
-            if own in exported:
-                exported.remove(own)
+        for markup in ("<style>", "meta Content-Security-Policy"):  # a file stands alone: once each
+            if markup in exported:
+                exported.remove(markup)
         note(f"exported answer {number}", exported)
         for cited in range(1, 4):
             response = await client.get(f"/answers/{number}/quotes/{cited}")

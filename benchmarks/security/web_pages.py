@@ -57,15 +57,15 @@ class HostileSite:
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
         """As the protocol says."""
-        asked = canonicalise(url)
-        if asked == _HELD:
+        address = canonicalise(url)
+        if address == _HELD:
             await asyncio.sleep(3_600)
-        text = self.pages.get(asked.removeprefix(SITE))
+        text = self.pages.get(address.removeprefix(SITE))
         if text is None:
-            raise FetchError(Reason.NOT_FOUND, f"{asked} is not there", status=404)
+            raise FetchError(Reason.NOT_FOUND, f"{address} is not there", status=404)
         body = text.encode()
         kind = {"content-type": "text/html; charset=utf-8"}
-        return AcquiredPage(asked, asked, 200, kind, body, datetime.now(UTC), len(body))
+        return AcquiredPage(address, address, 200, kind, body, datetime.now(UTC), len(body))
 
     async def site_map(
         self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False
@@ -176,13 +176,16 @@ def main() -> None:
             Attack("log", "errors that nobody foresaw", f"{failures}: {logged[-1_500:]}" if failures else "")
         )
     attacks += [Attack("responses", problem, problem) for problem in watch.problems]
-    totals, through = Counter(one.group for one in attacks), Counter(one.group for one in attacks if one.through)
+    totals, through = (
+        Counter(attack.group for attack in attacks),
+        Counter(attack.group for attack in attacks if attack.through),
+    )
     totals["responses"] = watch.responses
     print_table(("attacks", "number", "came through"), [(name, totals[name], through[name]) for name in totals])
     out.print(f"{totals.total()} attacks and looked-at responses, {through.total()} came through", markup=False)
-    for one in attacks:
-        if one.through:
-            out.print(f"{one.group}: {one.name}: {one.through}", markup=False, soft_wrap=True)
+    for attack in attacks:
+        if attack.through:
+            out.print(f"{attack.group}: {attack.name}: {attack.through}", markup=False, soft_wrap=True)
     raise SystemExit(1 if through.total() else 0)
 
 

@@ -51,23 +51,23 @@ def problems_of(key: AnswerKey, texts: Mapping[str, str]) -> list[str]:
     """What does not hold of a key, as messages."""
     pages = [path_of(page) for page in key.page]
     problems = [f"not in the archive: {page}" for page in pages if page not in texts]
-    own = [texts[page] for page in pages if page in texts]
+    page_texts = [texts[page] for page in pages if page in texts]
     return problems + [
         f"on none of its pages: {' | '.join(fact)}"
         for fact in key.must
-        if all(first_place(fact, text) is None for text in own)
+        if all(first_place(fact, text) is None for text in page_texts)
     ]
 
 
-async def check(one: KeySet) -> dict[str, object]:
+async def check(key_set: KeySet) -> dict[str, object]:
     """Counts of a suite and the problems of its keys."""
-    texts = await page_texts(one.warc)
+    texts = await page_texts(key_set.warc)
     return {
         "pages": len(texts),
-        "keys": len(one.keys),
-        "answerable": sum(key.answerable for key in one.keys),
-        "kinds": dict(Counter(key.kind for key in one.keys)),
-        "problems": [f"{key.id}: {problem}" for key in one.keys for problem in problems_of(key, texts)],
+        "keys": len(key_set.keys),
+        "answerable": sum(key.answerable for key in key_set.keys),
+        "kinds": dict(Counter(key.kind for key in key_set.keys)),
+        "problems": [f"{key.id}: {problem}" for key in key_set.keys for problem in problems_of(key, texts)],
     }
 
 
@@ -80,11 +80,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if (given.keys is None) != (given.warc is None):
         parser.error("--keys and --warc go together")
     report: dict[str, dict[str, object]] = {}
-    for one in [key_set(given.keys, given.warc)] if given.keys else own_key_sets():
-        if given.keys is None and not one.warc.is_file():
-            report[one.name] = {"absent": one.warc.name, "problems": []}
+    for own_key_set in [key_set(given.keys, given.warc)] if given.keys else own_key_sets():
+        if given.keys is None and not own_key_set.warc.is_file():
+            report[own_key_set.name] = {"absent": own_key_set.warc.name, "problems": []}
             continue
-        report[one.name] = asyncio.run(check(one))
+        report[own_key_set.name] = asyncio.run(check(own_key_set))
     print(json.dumps(report, indent=2, ensure_ascii=False))
     sys.exit(1 if any(figures["problems"] for figures in report.values()) else 0)
 

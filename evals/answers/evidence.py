@@ -59,8 +59,8 @@ async def evidence_of(
 ) -> AsyncIterator[RecordedEvidence]:
     """Ask goldens of a suite, each from an empty corpus, or all of them of the `stored` site. Those whose page cannot
     be fetched are logged and left out."""
-    own = suite_settings(settings, suite.warc, stored=stored)
-    async with Corpus.open(own, WarcAcquirer(suite.warc)) as corpus:
+    suite_options = suite_settings(settings, suite.warc, stored=stored)
+    async with Corpus.open(suite_options, WarcAcquirer(suite.warc)) as corpus:
         engine = OrchestratorEngine(corpus)
         agents = make_agents()
         router, executor = Router(corpus, agents), Executor(corpus, engine, agents)
@@ -72,7 +72,7 @@ async def evidence_of(
                     gathered = await search_stored(executor, router, Question(golden.query))
                     gathered.ranked = _without(gathered.ranked, golden)
                     # as if the pages that a twin does without had never been there
-                    gathered.complete = max((one.reranked_score for one in gathered.ranked), default=0.0)
+                    gathered.complete = max((passage.reranked_score for passage in gathered.ranked), default=0.0)
                 else:
                     gathered = gathered_of(await engine.run(request_of(golden)))
             except FetchError as error:
@@ -92,7 +92,7 @@ async def search_stored(executor: Executor, router: Router, question: Question) 
 def _without(ranked: Sequence[RankedChunk], golden: GoldenQuery) -> list[RankedChunk]:
     """The results that are not from pages which a twin does without."""
     excluded = {page_key(url) for url in golden.excluded} if isinstance(golden, Twin) else set()
-    return [one for one in ranked if page_key(one.chunk.source_url) not in excluded]
+    return [passage for passage in ranked if page_key(passage.chunk.source_url) not in excluded]
 
 
 async def record(suite: Suite, out: TextIO, *, stored: bool) -> None:
@@ -112,7 +112,7 @@ async def record(suite: Suite, out: TextIO, *, stored: bool) -> None:
 def load_evidence(path: Path) -> Iterator[RecordedEvidence]:
     """Read what `record` wrote."""
     suites = own_suites()
-    goldens = {one.id: one for suite in suites.values() for one in with_twins(load_goldens(suite.golden))}
+    goldens = {twin.id: twin for suite in suites.values() for twin in with_twins(load_goldens(suite.golden))}
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             row = json.loads(line)

@@ -26,8 +26,8 @@ def place_of(fact: str, text: str) -> int | None:
     in 115 nor in 15.2. A fact without any letter stands nowhere.
     """
     pattern = _pattern(fact)
-    found = None if pattern is None else pattern.search(text)
-    return None if found is None else found.start()
+    match = None if pattern is None else pattern.search(text)
+    return None if match is None else match.start()
 
 
 def first_place(wordings: Sequence[str], text: str) -> int | None:

@@ -67,7 +67,7 @@ class GivenAnswer(BaseModel, frozen=True):
     listed: tuple[GivenList, ...] = Field(default=())
 
     @property
-    def said(self) -> list[str]:
+    def claims(self) -> list[str]:
         """The sentences that answer. None where the verdict is that nothing does, or that a passage may."""
         none = self.status in ("likely", "not_found", "failed") or self.band == "insufficient"
         return [] if none else [sentence.text for sentence in self.sentences]
@@ -83,7 +83,7 @@ class GivenAnswer(BaseModel, frozen=True):
     def words(self) -> Sequence[str]:
         """All that the answer says in words of its sentences, notes, next places and lists."""
         listed = [f"{entry.group} {entry.label}" for entry in self.listed]
-        return [*self.said, *self.notes, *self.look_next, *listed]
+        return [*self.claims, *self.notes, *self.look_next, *listed]
 
 
 def given(answer: Answer) -> GivenAnswer:

@@ -55,7 +55,7 @@ def shares(items: Sequence[AskedKey]) -> dict[str, Share]:
 def calibrations(items: Sequence[AskedKey]) -> dict[str, Reliability]:
     """How well confidence is kept: of what is answered, whether it is right; of what is shown as likely, whether the
     first passage holds the facts. What nothing stored answers is neither."""
-    answered = [item for item in items if item.answer is not None and item.answer.said]
+    answered = [item for item in items if item.answer is not None and item.answer.claims]
     likely = [item for item in items if item.likely]
     return {
         "answered": _calibration(answered, _is("right")),
@@ -69,7 +69,7 @@ def cells(items: Sequence[AskedKey]) -> dict[str, Any]:
         "n": len(items),
         "verdicts": verdicts(items),
         "shares": {name: share.cells() for name, share in shares(items).items()},
-        "calibration": {name: dataclasses.asdict(one) for name, one in calibrations(items).items()},
+        "calibration": {name: dataclasses.asdict(calibration) for name, calibration in calibrations(items).items()},
     }
 
 

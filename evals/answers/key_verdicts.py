@@ -59,8 +59,8 @@ class Judgement:
 
 def judge(key: AnswerKey, answer: GivenAnswer) -> Judgement:
     """The verdict on an answer to the question of a key."""
-    sentences = [comparable(sentence) for sentence in answer.said]
-    places = _places(key, _PARAGRAPH.join(answer.said))
+    sentences = [comparable(sentence) for sentence in answer.claims]
+    places = _places(key, _PARAGRAPH.join(answer.claims))
     contrary, labelled = _contraries(key, sentences)
     shown = [] if sentences or not key.answerable else [quote.passage for quote in answer.shown]
     return Judgement(
@@ -79,8 +79,10 @@ def _verdict(key: AnswerKey, answer: GivenAnswer, places: Sequence[int | None], 
     if answer.status == "failed":
         return "failed"
     if not key.answerable:
-        return "answered although unanswerable" if answer.said and not _says_unknown(key, answer) else "refused rightly"
-    if not answer.said:
+        return (
+            "answered although unanswerable" if answer.claims and not _says_unknown(key, answer) else "refused rightly"
+        )
+    if not answer.claims:
         return "refused though there"
     if not contrary and _complete(key, answer, places):
         return "right"
@@ -113,16 +115,16 @@ def _contraries(key: AnswerKey, sentences: Sequence[str]) -> tuple[list[str], li
 
 
 def _complete(key: AnswerKey, answer: GivenAnswer, places: Sequence[int | None]) -> bool:
-    found = [place for place in places if place is not None]
-    text = comparable(_PARAGRAPH.join(answer.said))
+    results = [place for place in places if place is not None]
+    text = comparable(_PARAGRAPH.join(answer.claims))
     if any(place_of(name, text) is None for name in key.named):
         return False
-    if key.ordered and any(one > other for one, other in pairwise(found)):
+    if key.ordered and any(first > other for first, other in pairwise(results)):
         return False
-    if len(found) == len(places):
+    if len(results) == len(places):
         return True
-    begun = None not in places[: len(found)]  # a gap is no beginning of a list
-    return key.or_first is not None and len(found) >= key.or_first and begun and _says_more(answer)
+    begun = None not in places[: len(results)]  # a gap is no beginning of a list
+    return key.or_first is not None and len(results) >= key.or_first and begun and _says_more(answer)
 
 
 def _says_more(answer: GivenAnswer) -> bool:

@@ -35,13 +35,13 @@ def judge_again(path: Path, chosen: Sequence[KeySet]) -> list[AskedKey]:
     something else, or no answer to any question of the suites.
     """
     recorded = load_jsonl(
-        path, RecordedAnswer.model_validate, "a recorded answer", lambda one: f"{one.suite}/{one.id}/{one.question}"
+        path, RecordedAnswer.model_validate, "a recorded answer", lambda item: f"{item.suite}/{item.id}/{item.question}"
     )
-    answers = {(one.suite, one.question): one for one in recorded}
+    answers = {(record.suite, record.question): record for record in recorded}
     keys = [(suite.name, key) for suite in chosen for key in suite.keys]
-    found = [(suite, key, answers[suite, key.question]) for suite, key in keys if (suite, key.question) in answers]
-    if not found:
+    results = [(suite, key, answers[suite, key.question]) for suite, key in keys if (suite, key.question) in answers]
+    if not results:
         raise InvalidInputError(f"{path} has no answer to a question of {', '.join(suite.name for suite in chosen)}")
-    if len(found) < len(keys):
-        logger.warning("%d of the questions are left out: %s has no answer to them", len(keys) - len(found), path)
-    return [judged(suite, key, one.answer, one.seconds, one.error) for suite, key, one in found]
+    if len(results) < len(keys):
+        logger.warning("%d of the questions are left out: %s has no answer to them", len(keys) - len(results), path)
+    return [judged(suite, key, finding.answer, finding.seconds, finding.error) for suite, key, finding in results]

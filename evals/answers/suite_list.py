@@ -91,11 +91,11 @@ def own_key_sets(split: Split | None = None, names: Sequence[str] = ()) -> list[
 
 def present(chosen: Sequence[KeySet]) -> list[KeySet]:
     """Those whose snapshot is there; the others are logged. Raises InvalidInputError when none is."""
-    absent = [one for one in chosen if not one.warc.is_file()]
+    absent = [choice for choice in chosen if not choice.warc.is_file()]
     if len(absent) == len(chosen):
         raise InvalidInputError(
             f"no frozen site to ask is present, such as {absent[0].warc}: they come with a clone alone"
         )
-    for one in absent:
-        logger.warning("%s is left out: there is no snapshot %s", one.name, one.warc)
-    return [one for one in chosen if one not in absent]
+    for choice in absent:
+        logger.warning("%s is left out: there is no snapshot %s", choice.name, choice.warc)
+    return [choice for choice in chosen if choice not in absent]

@@ -76,7 +76,7 @@ class Candidates:
 
 def score(candidates: Sequence[Candidates], weights: ScoreWeights) -> dict[str, dict[str, float]]:
     """Metrics by question."""
-    return {one.question: one.metrics(weights) for one in candidates}
+    return {candidate.question: candidate.metrics(weights) for candidate in candidates}
 
 
 async def candidates_of(
@@ -87,17 +87,17 @@ async def candidates_of(
 ) -> list[Candidates]:
     """The candidates of every question, read from a cache beside the benchmark's own database where they were computed
     before. Raises InvalidInputError as `open_bench`."""
-    own = bench_settings(settings, documents)
-    cache = own.webrag_home / f"signals-{_key(questions)}.npz"
+    settings_of_bench = bench_settings(settings, documents)
+    cache = settings_of_bench.webrag_home / f"signals-{_key(questions)}.npz"
     if cache.is_file():
         return _load(cache)
-    async with open_bench(documents, own) as bench:
-        found = []
+    async with open_bench(documents, settings_of_bench) as bench:
+        results = []
         for question in questions:
-            found.append(await _candidates(bench, question))
+            results.append(await _candidates(bench, question))
             advance(question.id)
-    _save(cache, found)
-    return found
+    _save(cache, results)
+    return results
 
 
 async def _candidates(bench: Bench, question: RetrievalQuestion) -> Candidates:
@@ -133,13 +133,13 @@ def _key(questions: Sequence[RetrievalQuestion]) -> str:
     return digest.hexdigest()[:12]
 
 
-def _save(path: Path, found: Sequence[Candidates]) -> None:
-    arrays: dict[str, NDArray[np.generic]] = {"questions": np.array([one.question for one in found])}
-    for place, one in enumerate(found):
-        arrays[f"documents_{place}"] = np.array(one.documents)
-        arrays[f"signals_{place}"] = one.signals
-        arrays[f"covered_{place}"] = one.covered
-        arrays[f"tokens_{place}"] = one.tokens
+def _save(path: Path, results: Sequence[Candidates]) -> None:
+    arrays: dict[str, NDArray[np.generic]] = {"questions": np.array([finding.question for finding in results])}
+    for place, finding in enumerate(results):
+        arrays[f"documents_{place}"] = np.array(finding.documents)
+        arrays[f"signals_{place}"] = finding.signals
+        arrays[f"covered_{place}"] = finding.covered
+        arrays[f"tokens_{place}"] = finding.tokens
     partial = path.with_suffix(".partial.npz")
     with partial.open("wb") as stream:
         np.savez_compressed(stream, allow_pickle=False, **arrays)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def register() -> None:
     """Add the command to `webrag feedback`, unless it is there."""
-    if not any(one.callback is release for one in feedback_app.registered_commands):
+    if not any(command.callback is release for command in feedback_app.registered_commands):
         feedback_app.command()(release)
 
 
@@ -80,10 +80,10 @@ async def _judge(
 async def _candidates(settings: Settings, questions: Path, documents: Path) -> list[Candidates]:
     from evals.feedback.features import candidates_of
 
-    own = load_documents(documents)
-    asked = load_questions(questions, own)
-    with progress(len(asked), "golden questions") as advance:
-        return await candidates_of(own, asked, settings, advance)
+    pages = load_documents(documents)
+    queries = load_questions(questions, pages)
+    with progress(len(queries), "golden questions") as advance:
+        return await candidates_of(pages, queries, settings, advance)
 
 
 def _report(verdict: ReleaseVerdict) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def sample_of(runs: Sequence[RecordedRun], table: str, golden: Path | None = Non
 
     Raises InvalidInputError when no golden file knows them, and for a log without the evidence of its rounds.
     """
-    goldens = {one.id: one for one in goldens_of(runs, golden)}
+    goldens = {item.id: item for item in goldens_of(runs, golden)}
     rows, labels, sites, items = [], [], [], []
     for run in runs:
         if run.id not in goldens:

@@ -86,19 +86,19 @@ async def rows_of(keys: Sequence[Path], labelled: Path | None, every: int, setti
 
 def _row(site: str, composition: Composition, *, is_right: bool, holds: bool) -> Row:
     draft, choices = composition.draft, composition.choices
-    said = confidence_features(choices, draft)[1]
+    features = confidence_features(choices, draft)[1]
     shown = passage_features(composition.passages[0], draft, composition.supports)[1]
     means = within_meaning(1.0, choices, composition.form, draft.things, draft.facts) >= ANSWERED_AT
     if not choices:
-        said = np.full(len(said), np.nan)
-    return Row(site, said, is_right, shown, holds, is_answerable=False, is_capped=not means, weight=1.0)
+        features = np.full(len(features), np.nan)
+    return Row(site, features, is_right, shown, holds, is_answerable=False, is_capped=not means, weight=1.0)
 
 
 def _by_key(key: AnswerKey, composition: Composition) -> tuple[bool, bool]:
     """Whether the sentences are right, and whether the first passage holds the facts."""
     units = composition.draft.units
     sentences = tuple(GivenSentence(text=choice.saying.text) for choice in composition.choices)
-    said = GivenAnswer(status="answered", band="high", confidence=1.0, sentences=sentences)
+    given_answer = GivenAnswer(status="answered", band="high", confidence=1.0, sentences=sentences)
     first, last = (units[composition.passages[0].units[place]] for place in (0, -1))
     quote = GivenQuote(
         number=1,
@@ -110,16 +110,16 @@ def _by_key(key: AnswerKey, composition: Composition) -> tuple[bool, bool]:
     shown = GivenAnswer(
         status="likely", band="likely", confidence=1.0, likely=(GivenPassage(citation=1),), citations=(quote,)
     )
-    return bool(sentences) and judge(key, said).verdict == "right", judge(key, shown).first_passage
+    return bool(sentences) and judge(key, given_answer).verdict == "right", judge(key, shown).first_passage
 
 
 def fit(rows: Sequence[Row], kind: str) -> Logistic:
     """The table of sentences (`said`) or of passages (`shown`)."""
-    own = [row for row in rows if not np.isnan(_features(row, kind)).any()]
-    sizes = {site: sum(row.weight for row in own if row.site == site) for site in {row.site for row in own}}
-    features = np.array([_features(row, kind) for row in own])
-    labels = np.array([_label(row, kind) for row in own], dtype=np.float64)
-    weights = np.array([row.weight * _weight(row, sizes) for row in own])
+    complete = [row for row in rows if not np.isnan(_features(row, kind)).any()]
+    sizes = {site: sum(row.weight for row in complete if row.site == site) for site in {row.site for row in complete}}
+    features = np.array([_features(row, kind) for row in complete])
+    labels = np.array([_label(row, kind) for row in complete], dtype=np.float64)
+    weights = np.array([row.weight * _weight(row, sizes) for row in complete])
     return Logistic(*fit_plain(features, labels, weights, _RIDGE, digits=4))
 
 
@@ -146,11 +146,11 @@ def left_out(rows: Sequence[Row]) -> dict[str, Any]:
     sure, probable = np.zeros(len(rows)), np.zeros(len(rows))
     for site in {row.site for row in rows}:
         others = [row for row in rows if row.site != site]
-        said = fit(others, "said")
+        fitted = fit(others, "said")
         shown = fit(others, "shown")
         for place, row in enumerate(rows):
             if row.site == site:
-                sure[place] = 0.0 if np.isnan(row.said).any() or row.is_capped else said.of(row.said[None, :])[0]
+                sure[place] = 0.0 if np.isnan(row.said).any() or row.is_capped else fitted.of(row.said[None, :])[0]
                 probable[place] = shown.of(row.shown[None, :])[0]
     figures = {"all": _figures(rows, sure, probable)}
     for site in dict.fromkeys(row.site for row in rows):
@@ -163,16 +163,16 @@ def _figures(rows: Sequence[Row], sure: Array, probable: Array) -> dict[str, Any
     right = np.array([row.is_right for row in rows], dtype=np.float64)
     holds = np.array([row.holds for row in rows], dtype=np.float64)
     answerable = np.array([row.is_answerable for row in rows])
-    said = sure >= ANSWERED_AT
-    likely = ~said & (probable >= LIKELY_AT)
+    claims = sure >= ANSWERED_AT
+    likely = ~claims & (probable >= LIKELY_AT)
     return {
         "questions": len(rows),
         "answerable": int(answerable.sum()),
         "AUC of confidence; of likely": [round(auc(sure, right), 3), round(auc(probable, holds), 3)],
-        "answered": rounded_mean(said),
-        "right of answered": rounded_mean(right[said]),
+        "answered": rounded_mean(claims),
+        "right of answered": rounded_mean(right[claims]),
         "right of high": rounded_mean(right[sure >= 0.8]),
-        "unanswerable answered": rounded_mean(said[~answerable]),
+        "unanswerable answered": rounded_mean(claims[~answerable]),
         "likely": rounded_mean(likely),
         "holds of likely": rounded_mean(holds[likely]),
         "ECE of likely": round(expected_calibration_error(probable[likely], holds[likely]), 3)
@@ -180,7 +180,7 @@ def _figures(rows: Sequence[Row], sure: Array, probable: Array) -> dict[str, Any
         else None,
         "unanswerable likely": rounded_mean(likely[~answerable]),
         "answerable: right or likely with it": rounded_mean(
-            ((said & (right > 0)) | (likely & (holds > 0)))[answerable]
+            ((claims & (right > 0)) | (likely & (holds > 0)))[answerable]
         ),
     }
 

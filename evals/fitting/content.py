@@ -186,8 +186,10 @@ def fit(pages: Sequence[_Page]) -> dict[str, Any]:
     """Return the lexicon and the forests of both passes as the file of the model holds them."""
     parts = [lexicon_of(page for page in pages if page.fold != fold) for fold in range(_FOLDS)]
     results = [(page, result) for page in pages if (result := features_of(page.marked, parts[page.fold]))]
-    rows = [own.rows() for _, (_, own) in results]
-    folds = np.concatenate([np.full(len(own), page.fold) for (page, _), own in zip(results, rows, strict=True)])
+    rows = [units.rows() for _, (_, units) in results]
+    folds = np.concatenate(
+        [np.full(len(page_rows), page.fold) for (page, _), page_rows in zip(results, rows, strict=True)]
+    )
     labels = np.concatenate([page.labels for page, _ in results])
     weights = np.concatenate([page.weights for page, _ in results])
     features = np.concatenate(rows)
@@ -197,9 +199,9 @@ def fit(pages: Sequence[_Page]) -> dict[str, Any]:
         booster = _boosted(features[~inside], labels[~inside], weights[~inside], _TREES)
         unseen[inside] = booster.predict(features[inside])
     context, place = [], 0
-    for (_, (units, page_features)), own in zip(results, rows, strict=True):
-        context.append(context_rows(page_features.root, units, unseen[place : place + len(own)]))
-        place += len(own)
+    for (_, (units, page_features)), page_rows in zip(results, rows, strict=True):
+        context.append(context_rows(page_features.root, units, unseen[place : place + len(page_rows)]))
+        place += len(page_rows)
     first = _boosted(features, labels, weights, _TREES)
     second = _boosted(np.concatenate(context), labels, weights, _CONTEXT_TREES, **_CONTEXT_PARAMETERS)
     return {"lexicon": lexicon_of(pages), "first": _flat(first), "second": _flat(second)}

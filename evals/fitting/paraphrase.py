@@ -44,15 +44,16 @@ def features_of(sentence: str, evidence: Sequence[str]) -> list[float]:
     known = set(terms(text))
     present = np.array([word in known for word in words])
     best = max(
-        (sum(weights[[word in set(terms(one)) for word in words]]) / weights.sum() for one in evidence), default=0.0
+        (sum(weights[[word in set(terms(passage)) for word in words]]) / weights.sum() for passage in evidence),
+        default=0.0,
     )
-    pairs, own = (list(pairwise(row)) for row in (terms(text), terms(sentence)))
+    pairs, bigrams = (list(pairwise(row)) for row in (terms(text), terms(sentence)))
     return [
         float((weights * present).sum() / weights.sum()),
         float(best),
         sum(number not in text for number in _NUMBER.findall(sentence)),
         sum(name.casefold() not in text.casefold() for name in _NAME.findall(sentence)),
-        float(np.mean([pair in set(pairs) for pair in own])) if own else 0.0,
+        float(np.mean([pair in set(pairs) for pair in bigrams])) if bigrams else 0.0,
         bool(_NEGATION.search(sentence)) != bool(_NEGATION.search(text)),
         float((weights * ~present).max()),
         float(np.log(len(words) + 1)),
@@ -68,8 +69,11 @@ def load(path: Path) -> tuple[Array, NDArray[np.bool_]]:
         pieces.setdefault(row["claim"], []).append(row)
     rows, labels = [], []
     for sentence, candidates in pieces.items():
-        scored = [(features_of(sentence, one["evidence"]), one["label"] == "supported") for one in candidates]
-        features, label = max(scored, key=lambda one: one[0][0])
+        scored = [
+            (features_of(sentence, candidate["evidence"]), candidate["label"] == "supported")
+            for candidate in candidates
+        ]
+        features, label = max(scored, key=lambda item: item[0][0])
         rows.append(features)
         labels.append(label)
     return np.array(rows), np.array(labels)

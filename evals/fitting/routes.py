@@ -59,9 +59,9 @@ def _logistic(inputs: Array, labels: Array) -> dict[str, Any]:
 def _left_out(inputs: Array, labels: Array, sites: Array) -> float:
     predicted = np.zeros(len(labels))
     for site in np.unique(sites):
-        own = sites == site
-        row = _logistic(inputs[~own], labels[~own])
-        predicted[own] = row["constant"] + inputs[own] @ np.array(row["coefficients"])
+        here = sites == site
+        row = _logistic(inputs[~here], labels[~here])
+        predicted[here] = row["constant"] + inputs[here] @ np.array(row["coefficients"])
     return auc(predicted, labels)
 
 

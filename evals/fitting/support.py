@@ -85,14 +85,14 @@ def main() -> None:
     tables: dict[str, Any] = {"support": {}}
     for name in ("unread", "read"):
         drafts = asyncio.run(drafts_of(walked, read=name == "read"))
-        whole = [(one, draft) for one, draft in drafts if len(draft.scores) == 1]
-        support = fit([support_sample(one, draft, draft.scores[0]) for one, draft in whole])
+        whole = [(item, draft) for item, draft in drafts if len(draft.scores) == 1]
+        support = fit([support_sample(draft_of, draft, draft.scores[0]) for draft_of, draft in whole])
         tables["support"][name] = table_of(support, SUPPORT_FEATURES[name])
     tables["provenance"] = provenance(
         load_settings(),
         label="the unit holds half of a gold quote (evals.answers.scoring)",
         features=SUPPORT_FEATURES["read"],
-        data=list(dict.fromkeys(one.suite for one in walked)),
+        data=list(dict.fromkeys(item.suite for item in walked)),
         n=len(walked),
         rows=len(walked),
         figures={},

@@ -76,17 +76,17 @@ async def load_site(home: Path, warc: Path) -> dict[str, PageTruth]:
 async def judge_hierarchy(connection: AsyncConnection, truths: Mapping[str, PageTruth], items: int) -> Score:
     """Sections in a section by title, members of an object by name: children exact, in order."""
     chance = random.Random(1)
-    asked: list[tuple[str, str, list[str]]] = []
+    requests: list[tuple[str, str, list[str]]] = []
     for url, truth in truths.items():
         titles = [title for title, _ in truth.sections]
         for title, inner in truth.sections:
             if inner and titles.count(title) == 1 and all(inner):
-                asked.append((url, title, inner))
+                requests.append((url, title, inner))
         for name, members in truth.members.items():
             if members and "." in name:
-                asked.append((url, f"symbol:{name}", members))
+                requests.append((url, f"symbol:{name}", members))
     score = Score()
-    for url, name, wanted in chance.sample(asked, min(items, len(asked))):
+    for url, name, wanted in chance.sample(requests, min(items, len(requests))):
         if name.startswith("symbol:"):
             (answer,) = await hierarchy(connection, [name], depth=1)
             listed = [item.node.label for item in answer.items if item.node.kind == "symbol"]
@@ -107,8 +107,8 @@ async def judge_hierarchy(connection: AsyncConnection, truths: Mapping[str, Page
 
 def _same(label: str, title: str) -> bool:
     """Equal in letters and digits; long labels are cut."""
-    one, other = ("".join(filter(str.isalnum, text)) for text in (label, title))
-    return one == other or (len(label) >= _CUT_LABEL and other.startswith(one))
+    first, other = ("".join(filter(str.isalnum, text)) for text in (label, title))
+    return first == other or (len(label) >= _CUT_LABEL and other.startswith(first))
 
 
 async def judge_linked(connection: AsyncConnection, truths: Mapping[str, PageTruth], items: int) -> Score:
@@ -182,11 +182,11 @@ async def _edges_of_boxes(connection: AsyncConnection, url: str) -> list[int]:
     return [int(row[0]) for row in await cursor.fetchall()]
 
 
-async def _direct(connection: AsyncConnection, one: str, other: str) -> list[int]:
+async def _direct(connection: AsyncConnection, text: str, other: str) -> list[int]:
     cursor = await connection.execute(
         "SELECT e.id FROM graph_edges e JOIN graph_nodes s ON s.id = e.src JOIN graph_nodes t ON t.id = e.dst"
         " WHERE (s.key, t.key) IN ((%(one)s, %(other)s), (%(other)s, %(one)s))",
-        {"one": one, "other": other},
+        {"one": text, "other": other},
     )
     return [int(row[0]) for row in await cursor.fetchall()]
 
@@ -205,11 +205,11 @@ async def judge_versions(home: Path, older: Path, newer: Path, items: int) -> Sc
     (old_date, old), (new_date, new) = releases
     changed = sorted(old.keys() ^ new.keys())
     both = sorted(old.keys() & new.keys())
-    asked = chance.sample(changed, min(items // 2, len(changed)))
-    asked += chance.sample(both, min(items - len(asked), len(both)))
+    sample = chance.sample(changed, min(items // 2, len(changed)))
+    sample += chance.sample(both, min(items - len(sample), len(both)))
     score = Score()
     async with _corpus(home) as corpus, corpus.database.snapshot() as connection:
-        for name in asked:
+        for name in sample:
             date, symbols = (old_date, old) if chance.random() < 0.5 else (min(new_date, datetime.now(UTC)), new)
             (answer,) = await version_at(connection, [f"symbol:{name}"], date, kinds=["defines"])
             listed = {edge.url for edge in answer.items}

@@ -66,7 +66,7 @@ async def measure(
             stored = await store_pages(corpus, sorted(before))
             chosen = await _choose(corpus, stored, before, after, sentences, seed)
             async with corpus.database.transaction() as connection:
-                await cite(connection, [(one.version_id, one.start, one.end) for one in chosen])
+                await cite(connection, [(choice.version_id, choice.start, choice.end) for choice in chosen])
         async with Corpus.open(settings.model_copy(update={"webrag_warc": new})) as corpus:
             await store_pages(corpus, sorted(after))
             async with corpus.database.connection() as connection:
@@ -124,7 +124,7 @@ async def _choose(
         async with corpus.database.connection() as connection:
             cursor = await connection.execute("SELECT markdown FROM document_versions WHERE id = %s", (version_id,))
             (markdown,) = await cursor.fetchone() or ("",)
-        spans = [one.stripped(markdown) for one in sentences_of(markdown) if one.block.kind in _KINDS]
+        spans = [item.stripped(markdown) for item in sentences_of(markdown) if item.block.kind in _KINDS]
         rng.shuffle(spans)
         candidates: list[_Sentence] = []
         for start, end in spans:
@@ -132,8 +132,8 @@ async def _choose(
             if len(letters(words)) >= _LEAST_LETTERS and len(before[url].occurrences(words)) == 1:
                 truth = _truth(url, words, before, after, elsewhere=len(candidates) < _LOOKED_UP)
                 if truth is not None:
-                    one = _Sentence(url, version_id, start, end, markdown[start:end], truth)
-                    (moved if truth in ("moved", "page") else candidates).append(one)
+                    item = _Sentence(url, version_id, start, end, markdown[start:end], truth)
+                    (moved if truth in ("moved", "page") else candidates).append(item)
         by_page.append(candidates)
     rng.shuffle(by_page)
     rng.shuffle(moved)
@@ -156,12 +156,12 @@ def _truth(
         return "valid" if here in {new.place(at, common) for at in places} else "moved"
     if not elsewhere:
         return None
-    found = [other for other in after if other != url and after[other].occurrences(words)]
+    results = [other for other in after if other != url and after[other].occurrences(words)]
     earlier = [other for other in before if other != url and before[other].occurrences(words)]
-    if not found:
+    if not results:
         return "changed"
     # what several pages said before or say now has not moved to one of them
-    return "page" if len(found) == 1 and not earlier else "unclear"
+    return "page" if len(results) == 1 and not earlier else "unclear"
 
 
 async def cite(connection: AsyncConnection, spans: Sequence[Span]) -> None:
@@ -183,29 +183,31 @@ async def cite(connection: AsyncConnection, spans: Sequence[Span]) -> None:
 
 def figures(results: Sequence[tuple[_Sentence, CitationState]]) -> dict[str, object]:
     """Counts and rates. Precision and recall of `moved` are about places: on the page and to another page."""
-    asked = [(one, state) for one, state in results if one.truth != "unclear"]
-    table = Counter((one.truth, f"{state.state}/{state.how}") for one, state in asked)
-    in_page = [(one, state) for one, state in asked if state.state == "moved" and state.how == "text"]
-    to_page = [(one, state) for one, state in asked if state.state == "moved" and state.how == "page"]
+    pairs = [(result, state) for result, state in results if result.truth != "unclear"]
+    table = Counter((item.truth, f"{state.state}/{state.how}") for item, state in pairs)
+    in_page = [(item, state) for item, state in pairs if state.state == "moved" and state.how == "text"]
+    to_page = [(item, state) for item, state in pairs if state.state == "moved" and state.how == "page"]
 
     def share(part: Sequence[object], whole: Sequence[object]) -> float | None:
         return round(len(part) / len(whole), 3) if whole else None
 
-    moved = [(one, state) for one, state in asked if one.truth == "moved"]
-    other = [(one, state) for one, state in asked if one.truth == "page"]
-    stays = [(one, state) for one, state in asked if one.truth == "valid"]
+    moved = [(item, state) for item, state in pairs if item.truth == "moved"]
+    other = [(item, state) for item, state in pairs if item.truth == "page"]
+    stays = [(item, state) for item, state in pairs if item.truth == "valid"]
     return {
-        "sentences": len(asked),
+        "sentences": len(pairs),
         "changed_called_valid": sum(
-            one.truth in ("changed", "page") and state.state == "valid" for one, state in asked
+            item.truth in ("changed", "page") and state.state == "valid" for item, state in pairs
         ),
-        "changed_called_moved": sum(one.truth == "changed" and state.state == "moved" for one, state in asked),
-        "valid_recall": share([one for one, state in stays if state.state == "valid" or state.how == "markup"], stays),
-        "moved_precision": share([one for one, _ in in_page if one.truth == "moved"], in_page),
-        "moved_recall": share([one for one, state in moved if state.state == "moved"], moved),
+        "changed_called_moved": sum(item.truth == "changed" and state.state == "moved" for item, state in pairs),
+        "valid_recall": share(
+            [stay for stay, state in stays if state.state == "valid" or state.how == "markup"], stays
+        ),
+        "moved_precision": share([item for item, _ in in_page if item.truth == "moved"], in_page),
+        "moved_recall": share([item for item, state in moved if state.state == "moved"], moved),
         "moved": len(moved),
-        "page_precision": share([one for one, _ in to_page if one.truth == "page"], to_page),
-        "page_recall": share([one for one, state in other if state.how == "page"], other),
+        "page_precision": share([item for item, _ in to_page if item.truth == "page"], to_page),
+        "page_recall": share([item for item, state in other if state.how == "page"], other),
         "to_another_page": len(other),
         "table": {f"{truth} -> {state}": count for (truth, state), count in sorted(table.items())},
     }
@@ -223,9 +225,9 @@ def main(arguments: Sequence[str]) -> None:
     old, new = (target_of(name, thin=chosen.thin) for name in (chosen.old, chosen.new))
     results, seconds = asyncio.run(measure(old, new, sentences=chosen.sentences))
     print(json.dumps({"pair": [chosen.old, chosen.new], **figures(results), "seconds": round(seconds, 2)}, indent=1))
-    for one, state in results:
-        if chosen.show == f"{one.truth} -> {state.state}/{state.how}":
-            print(f"\n{one.url}\n  {one.text!r}\n  now {state.now_url} {state.now_start} kept {state.kept}")
+    for result, state in results:
+        if chosen.show == f"{result.truth} -> {state.state}/{state.how}":
+            print(f"\n{result.url}\n  {result.text!r}\n  now {state.now_url} {state.now_start} kept {state.kept}")
 
 
 if __name__ == "__main__":

@@ -104,16 +104,16 @@ class Branch:
             self.folder or ".",
         )  # fmt: skip
         commits = [entry.strip().partition("\n") for entry in log.split("\0") if entry.strip()]
-        own = [(head.split()[0], date.fromisoformat(head.split()[1]), message) for head, _, message in commits]
-        named = [_named_day(message) if day <= _EPOCH else day for _, day, message in own]
-        zero = [place for place, (_, day, _) in enumerate(own) if day <= _EPOCH]
+        dated = [(head.split()[0], date.fromisoformat(head.split()[1]), message) for head, _, message in commits]
+        named = [_named_day(message) if day <= _EPOCH else day for _, day, message in dated]
+        zero = [place for place, (_, day, _) in enumerate(dated) if day <= _EPOCH]
         believed = _undisputed([(place, named[place]) for place in zero])
-        for place, (commit, day, _) in enumerate(own):
+        for place, (commit, day, _) in enumerate(dated):
             if place not in zero or place in believed:
                 known = named[place] or day
                 self.days[commit] = (known, known)
                 continue
-            around = [day if other not in zero else named[other] for other, (_, day, _) in enumerate(own)
+            around = [day if other not in zero else named[other] for other, (_, day, _) in enumerate(dated)
                       if other not in zero or other in believed]  # fmt: skip
             count = sum(1 for other in range(place) if other not in zero or other in believed)
             earlier = around[count - 1] if count else None
@@ -249,14 +249,14 @@ async def measure(repository: Path, *, pairs: int, seed: int, repeals: str = _RE
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings.model_validate({"webrag_home": Path(folder) / "home"})
         async with Corpus.open(settings) as corpus:
-            for number, (name, asked) in enumerate(chosen.items()):
+            for number, (name, articles) in enumerate(chosen.items()):
                 branch = branches[name]
                 started = time.perf_counter()
                 base = _BASE.format(branch=number)
-                urls, count = await _store(corpus, branch, base, {pair.path for pair in asked})
+                urls, count = await _store(corpus, branch, base, {pair.path for pair in articles})
                 versions += count
                 stored_seconds += time.perf_counter() - started
-                for pair in asked:
+                for pair in articles:
                     begun = time.perf_counter()
                     at = AsOf.parse(pair.day.isoformat())
                     page = await page_at(corpus.database, urls[pair.path], at, "valid")

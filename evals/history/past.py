@@ -91,23 +91,23 @@ async def _dates(corpus: Corpus, texts: Texts, rng: random.Random) -> dict[str, 
                 moment = rng.choice(list(days.values())) + rng.choice([-_SECOND, timedelta(0), _SECOND])
             else:
                 moment = first + (last - first) * rng.random()
-            found = await seen_at(connection, url, AsOf(moment, moment, moment.isoformat()))
+            result = await seen_at(connection, url, AsOf(moment, moment, moment.isoformat()))
             expected = _expected(url, moment, texts, days)
-            if (found.certainty, found.text) == expected:
+            if (result.certainty, result.text) == expected:
                 right += 1
             else:
-                wrong.append(f"{url} {moment}: {found.certainty}, expected {expected[0]}")
+                wrong.append(f"{url} {moment}: {result.certainty}, expected {expected[0]}")
     return {"asked": _DATES, "right": right, "wrong": wrong[:5]}
 
 
 def _expected(url: str, moment: datetime, texts: Texts, days: Mapping[str, datetime]) -> tuple[str, str | None]:
     """Certainty and text by the archives alone. (A release without the page proves nothing: it was not looked for.)"""
     seen = sorted((days[name], pages[url]) for name, pages in texts.items() if url in pages)
-    before = [one for one in seen if one[0] <= moment]
+    before = [sighting for sighting in seen if sighting[0] <= moment]
     if not before:
         return "not_seen", None
     day, text = before[-1]
-    later = [one for one in seen if one[0] > moment]
+    later = [sighting for sighting in seen if sighting[0] > moment]
     sure = day == moment or (bool(later) and later[0][1] == text)
     return ("certain" if sure else "between"), text
 
@@ -123,7 +123,7 @@ async def _searches(corpus: Corpus, texts: Texts, rng: random.Random) -> dict[st
         if len(questions) == _QUESTIONS:
             break
         text = texts[name][url]
-        spans = [one.stripped(text) for one in sentences_of(text) if one.block.kind == "paragraph"]
+        spans = [item.stripped(text) for item in sentences_of(text) if item.block.kind == "paragraph"]
         rng.shuffle(spans)
         for start, end in spans:
             sentence = plain_text(text[start:end])
@@ -140,8 +140,8 @@ async def _searches(corpus: Corpus, texts: Texts, rng: random.Random) -> dict[st
         results = await search_at(corpus, SearchRequest(query=question), AsOf(day, day, day.isoformat()))
         milliseconds.append((time.perf_counter() - begun) * 1000)
         shas = {hashlib.sha256(text.encode()).hexdigest() for text in texts[name].values()}
-        hits = [one.chunk for one in results.chunks[:5]]
-        right += any(letters(sentence) in letters(plain_text(one.text)) and one.version_sha256 in shas for one in hits)
+        hits = [chunk.chunk for chunk in results.chunks[:5]]
+        right += any(letters(sentence) in letters(plain_text(hit.text)) and hit.version_sha256 in shas for hit in hits)
     ranked = sorted(milliseconds)
     return {
         "questions": len(questions),
@@ -159,9 +159,9 @@ def _diffs(texts: Texts, rng: random.Random) -> dict[str, object]:
     names = list(texts)
     pairs = added_up = 0
     milliseconds = []
-    for one, other in pairwise(names):
-        for url in sorted(texts[one].keys() & texts[other].keys()):
-            before, after = texts[one][url], texts[other][url]
+    for name, other in pairwise(names):
+        for url in sorted(texts[name].keys() & texts[other].keys()):
+            before, after = texts[name][url], texts[other][url]
             begun = time.perf_counter()
             diff = diff_texts(before, after)
             milliseconds.append((time.perf_counter() - begun) * 1000)
@@ -207,11 +207,11 @@ _VERSION = re.compile(r"\b(?:version|since|Python|PostgreSQL|Git) (\d+)\.(\d+)")
 def _facts(texts: Texts, rng: random.Random) -> dict[str, object]:
     """Numbers, versions, negations and deprecations planted into sentences, and edits of other words."""
     sentences = [
-        plain_text(text[one.start : one.end])
+        plain_text(text[item.start : item.end])
         for pages in texts.values()
         for text in pages.values()
-        for one in sentences_of(text)
-        if one.block.kind == "paragraph"
+        for item in sentences_of(text)
+        if item.block.kind == "paragraph"
     ]
     rng.shuffle(sentences)
     counts = dict.fromkeys(("number", "version", "negation", "deprecation", "none"), 0)

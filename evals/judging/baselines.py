@@ -35,8 +35,8 @@ def replayed_system(
     replayed = replay_all([run for run in recording if run.id in items], name, settings)
     return System(
         name,
-        {one.run.id: known.of(one) for one in replayed if one.end == "stopped"},
-        tuple(one.run.id for one in replayed if one.end != "stopped"),
+        {replay.run.id: known.of(replay) for replay in replayed if replay.end == "stopped"},
+        tuple(replay.run.id for replay in replayed if replay.end != "stopped"),
     )
 
 

@@ -72,7 +72,7 @@ class DecisionGolden(BaseModel):
     def _rule_fits(self) -> Self:
         if self.fires != (self.expect.rule == self.rule):
             raise ValueError("`fires` and the expected rule contradict each other")
-        strays = {name for one in self.history for name in one} - EvaluationSignals.model_fields.keys()
+        strays = {name for step in self.history for name in step} - EvaluationSignals.model_fields.keys()
         strays |= self.settings.keys() - Settings.model_fields.keys()
         if strays:
             raise ValueError(f"no such signal or setting: {', '.join(sorted(strays))}")
@@ -112,7 +112,7 @@ def uncovered(goldens: Sequence[DecisionGolden]) -> list[tuple[str, str, str]]:
 
     A rule needs a history that must fire it, and another that must not. A policy with one rule always decides by it.
     """
-    found = {(golden.policy, golden.rule, golden.fires) for golden in goldens}
+    results = {(golden.policy, golden.rule, golden.fires) for golden in goldens}
     needed = [
         (name, rule, fires)
         for name, make in POLICIES.items()
@@ -123,7 +123,7 @@ def uncovered(goldens: Sequence[DecisionGolden]) -> list[tuple[str, str, str]]:
     return [
         (policy, rule, f"none that must {'' if fires else 'not '}fire it")
         for policy, rule, fires in needed
-        if (policy, rule, fires) not in found
+        if (policy, rule, fires) not in results
     ]
 
 

@@ -56,7 +56,7 @@ def judge(
     tolerance: float = TOLERANCE,
 ) -> Verdict:
     """Compare two run logs item by item, as `compare` does. Raises InvalidInputError when they share no item."""
-    now, before = {one.id: one for one in run}, {one.id: one for one in base}
+    now, before = {item.id: item for item in run}, {item.id: item for item in base}
     known = [golden for golden in goldens if golden.id in before]
     if not any(golden.id in now for golden in known):
         raise InvalidInputError("the two run logs share no item of the golden file")

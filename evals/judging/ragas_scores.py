@@ -99,7 +99,7 @@ async def score_samples(
     """Every scorer on every sample; one that fails gives no number there, and costs nothing else."""
     gate = asyncio.Semaphore(concurrency)
 
-    async def one(scorer: Scorer, sample: Sample) -> tuple[float, str | None]:
+    async def score(scorer: Scorer, sample: Sample) -> tuple[float, str | None]:
         async with gate:
             try:
                 return float(await scorer(sample)), None
@@ -110,7 +110,7 @@ async def score_samples(
 
     metrics = {}
     for name, scorer in scorers.items():
-        results = await asyncio.gather(*(one(scorer, sample) for sample in samples))
+        results = await asyncio.gather(*(score(scorer, sample) for sample in samples))
         metrics[name] = _metric(samples, results)
     return metrics
 

@@ -92,8 +92,8 @@ def item_view(golden: GoldenQuery, run: RecordedRun, regret: Regret, links: Link
         wasted=regret.wasted_pages,
         oracle=tuple(way or ()),
         needs=tuple(
-            NeedView(quotes[0], pages[0], any(page_of(url) in order for url in pages), found)
-            for pages, quotes, found in zip(
+            NeedView(quotes[0], pages[0], any(page_of(url) in order for url in pages), result)
+            for pages, quotes, result in zip(
                 golden.gold_pages, golden.gold_quotes, quotes_found(golden, record["evidence"]), strict=True
             )
         ),

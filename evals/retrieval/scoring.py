@@ -82,7 +82,7 @@ def aggregate(
         groups |= {name: [question.id for question in questions if question.set == name] for name in sets}
     groups["low overlap"] = [question.id for question in questions if question.id in low_overlap]
     return {
-        group: {metric: interval([scores[one][metric] for one in ids]) for metric in METRICS}
+        group: {metric: interval([scores[number][metric] for number in ids]) for metric in METRICS}
         for group, ids in groups.items()
         if ids
     }

@@ -62,7 +62,7 @@ class TableQuestion(BaseModel):
 
     def is_right(self, url: str, row: str, text: str) -> bool:
         """Whether a cell is one of the gold ones."""
-        return any(one.url == url and one.row in row and one.text == text for one in self.answers)
+        return any(answer.url == url and answer.row in row and answer.text == text for answer in self.answers)
 
 
 @dataclass(slots=True)
@@ -87,13 +87,16 @@ def shared_words(question: str, text: str) -> int:
     return len(set(terms(question)).intersection(terms(plain_text(text))))
 
 
-def baselines(question: str, found: FoundTables) -> dict[str, list[tuple[Candidate, Row]]]:
+def baselines(question: str, result: FoundTables) -> dict[str, list[tuple[Candidate, Row]]]:
     """The row that each baseline names, if any table was found."""
-    if not found.candidates:
+    if not result.candidates:
         return {"nearest row": [], "first row": []}
-    table = max(found.candidates, key=lambda one: shared_words(question, one.text[one.table.start : one.table.end]))
-    rows = [(one, row) for one in found.candidates for row in _rows(one)]
-    nearest = max(rows, key=lambda one: shared_words(question, _row_text(*one)))
+    table = max(
+        result.candidates,
+        key=lambda candidate: shared_words(question, candidate.text[candidate.table.start : candidate.table.end]),
+    )
+    rows = [(candidate, row) for candidate in result.candidates for row in _rows(candidate)]
+    nearest = max(rows, key=lambda row: shared_words(question, _row_text(*row)))
     return {"nearest row": [nearest], "first row": [(table, _rows(table)[0])]}
 
 
@@ -124,14 +127,20 @@ async def ask_site(site: str, questions: Sequence[TableQuestion], home: Path, re
             started = time.perf_counter()
             cells = await lookup(corpus, question.question, k=max(FIRST))
             results.milliseconds.append((time.perf_counter() - started) * 1000)
-            found = await find_tables(corpus, question.question)
-            texts = {page.version_id: one.text for one, page in zip(found.candidates, found.passages, strict=True)}
+            result = await find_tables(corpus, question.question)
+            texts = {
+                page.version_id: candidate.text
+                for candidate, page in zip(result.candidates, result.passages, strict=True)
+            }
             results.listed["lookup"][question.id] = [
                 question.is_right(cell.url, texts[cell.version_id][cell.row_start : cell.row_end], cell.text)
                 for cell in cells
             ]
-            urls = {id(one): page.source_url for one, page in zip(found.candidates, found.passages, strict=True)}
-            for name, rows in baselines(question.question, found).items():
+            urls = {
+                id(candidate): page.source_url
+                for candidate, page in zip(result.candidates, result.passages, strict=True)
+            }
+            for name, rows in baselines(question.question, result).items():
                 results.listed[name][question.id] = [
                     question.is_right(urls[id(candidate)], _row_text(candidate, row), text)
                     for candidate, row in rows
@@ -141,14 +150,14 @@ async def ask_site(site: str, questions: Sequence[TableQuestion], home: Path, re
 
 def table(results: Results, by_site: Mapping[str, Sequence[TableQuestion]]) -> list[str]:
     """Lines: hit@1 and hit@5 by system and site, and over the sites that nothing was chosen on."""
-    held_out = [one for site, some in by_site.items() if site not in _TUNED_ON for one in some]
+    held_out = [item for site, some in by_site.items() if site not in _TUNED_ON for item in some]
     groups = {**by_site, "held out together": held_out} if held_out else dict(by_site)
     lines = []
     for name, questions in groups.items():
         lines.append(f"{name}{' (weights chosen here)' if name in _TUNED_ON else ''}: {len(questions)} questions")
         for system in SYSTEMS:
-            scores = (interval(results.hits(system, [one.id for one in questions], first)) for first in FIRST)
-            lines.append(f"  {system:12}" + "".join(f"  @{k} {one}" for k, one in zip(FIRST, scores, strict=True)))
+            scores = (interval(results.hits(system, [question.id for question in questions], first)) for first in FIRST)
+            lines.append(f"  {system:12}" + "".join(f"  @{k} {score}" for k, score in zip(FIRST, scores, strict=True)))
     return lines
 
 
@@ -171,7 +180,7 @@ def main() -> None:
     steps = quantiles(results.milliseconds, n=20)
     print(f"a look-up: p50 {steps[9]:.0f} ms, p95 {steps[18]:.0f} ms")
     if options.failures:
-        for question in (one for some in by_site.values() for one in some):
+        for question in (item for some in by_site.values() for item in some):
             if not any(results.listed["lookup"][question.id][:1]):
                 print(question.id, question.question, results.listed["lookup"][question.id])
 

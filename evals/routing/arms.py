@@ -117,7 +117,7 @@ async def _line(
         hits = results.chunks
         line["corpus"] = _arm(golden, hits, seconds=time.perf_counter() - begun, pages=0)
         line["corpus"]["complete"] = results.top_score
-        near = [int(one) for one in await _documents(corpus, golden.seed_url) if int(one) in set(ids)]
+        near = [int(document) for document in await _documents(corpus, golden.seed_url) if int(document) in set(ids)]
         if near:
             request = SearchRequest(query=golden.query, filters=ScopeFilter(documents=near), top_k=_NEAR)
             line["near"] = _arm(golden, (await search(corpus, request)).chunks, seconds=0, pages=0)
@@ -134,7 +134,7 @@ async def _line(
     line["pages"] = await _walk(corpus, engine, golden, (golden.seed_url,), stored=bool(ids))
     if hits and state == "half":
         await _show(corpus, state)
-        best = [url for url in dict.fromkeys(one.chunk.source_url for one in hits) if url != golden.seed_url]
+        best = [url for url in dict.fromkeys(hit.chunk.source_url for hit in hits) if url != golden.seed_url]
         seeds = (golden.seed_url, *best[:_SEEDED])
         line["seeded"] = await _walk(corpus, engine, golden, seeds, stored=True)
     return line
@@ -165,12 +165,12 @@ async def _documents(corpus: Corpus, url: str) -> list[int]:
 def _arm(golden: GoldenQuery, ranked: Sequence[RankedChunk], *, seconds: float, pages: int) -> dict[str, Any]:
     passages = [
         {
-            "key": f"{one.chunk.version_id}:{one.chunk.char_start}",
-            "chars": len(one.chunk.text),
-            "score": round(one.reranked_score, 4),
-            "holds": _holds(golden, one),
+            "key": f"{passage.chunk.version_id}:{passage.chunk.char_start}",
+            "chars": len(passage.chunk.text),
+            "score": round(passage.reranked_score, 4),
+            "holds": _holds(golden, passage),
         }
-        for one in ranked
+        for passage in ranked
     ]
     return {"passages": passages, "seconds": round(seconds, 3), "pages": pages}
 

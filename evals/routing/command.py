@@ -22,7 +22,7 @@ def routes(
     from evals.routing.rules import check, load_routes
 
     checked = check(load_routes())
-    wrong = [one for one in checked if not one.right]
+    wrong = [check for check in checked if not check.right]
     rows = read_arms(arms or recorded("reporting"))
     table = scores(rows)
     times = planning(rows)
@@ -30,18 +30,22 @@ def routes(
         print_json(
             {
                 "goldens": len(checked),
-                "wrong": [{"id": one.golden.id, "rules": one.rules, "expected": one.golden.rules} for one in wrong],
+                "wrong": [{"id": case.golden.id, "rules": case.rules, "expected": case.golden.rules} for case in wrong],
                 "scores": table,
                 "planning_ms": times,
             }
         )
     else:
-        for one in wrong:
-            print_line(f"{one.golden.id} {one.golden.question}: {one.rules}, expected {one.golden.rules}", style="red")
+        for case in wrong:
+            print_line(
+                f"{case.golden.id} {case.golden.question}: {case.rules}, expected {case.golden.rules}", style="red"
+            )
         out.print(f"rules: {len(checked) - len(wrong)} of {len(checked)} goldens")
-        for state, own in table.items():
+        for state, figures in table.items():
             out.print(f"corpus {state}")
-            print_table(("router", *next(iter(own.values()))), [(router, *row.values()) for router, row in own.items()])
+            print_table(
+                ("router", *next(iter(figures.values()))), [(router, *row.values()) for router, row in figures.items()]
+            )
         out.print(f"planning: {times['p50']:.1f} ms median, {times['p95']:.1f} ms at the 95th percentile")
     if wrong:
         raise typer.Exit(1)

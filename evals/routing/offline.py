@@ -44,13 +44,13 @@ class Judged:
 def search_only(row: Row) -> Judged:
     """The agent `corpus` alone."""
     arm = row.get("corpus")
-    return Judged(0.0) if arm is None else Judged(_found(row, arm["passages"]), 0.0, arm["seconds"])
+    return Judged(0.0) if arm is None else Judged(_found_share(row, arm["passages"]), 0.0, arm["seconds"])
 
 
 def walk_only(row: Row) -> Judged:
     """The agent `pages` alone."""
     arm = row["pages"]
-    return Judged(_found(row, arm["passages"]), arm["pages"], arm["seconds"])
+    return Judged(_found_share(row, arm["passages"]), arm["pages"], arm["seconds"])
 
 
 def both(row: Row, *, in_turn: bool = False) -> Judged:
@@ -59,7 +59,7 @@ def both(row: Row, *, in_turn: bool = False) -> Judged:
         return walk_only(row)
     search, walk = search_only(row), walk_only(row)
     seconds = search.seconds + walk.seconds if in_turn else max(search.seconds, walk.seconds)
-    return Judged(_found(row, _merged(row["corpus"]["passages"], row["pages"]["passages"])), walk.pages, seconds)
+    return Judged(_found_share(row, _merged(row["corpus"]["passages"], row["pages"]["passages"])), walk.pages, seconds)
 
 
 def by_rules(row: Row) -> Judged:
@@ -86,12 +86,12 @@ def at_random(row: Row) -> Judged:
 
 def best_agent(row: Row) -> Judged:
     """The agent that finds more, in hindsight; of equal ones the cheaper."""
-    return max(search_only(row), walk_only(row), key=lambda one: (one.found, -one.cost))
+    return max(search_only(row), walk_only(row), key=lambda item: (item.found, -item.cost))
 
 
 def most_useful(row: Row) -> Judged:
     """The agent of greater utility, in hindsight."""
-    return max(search_only(row), walk_only(row), key=lambda one: one.utility)
+    return max(search_only(row), walk_only(row), key=lambda item: item.utility)
 
 
 ROUTERS: Mapping[str, Callable[[Row], Judged]] = {
@@ -118,7 +118,7 @@ def _read(row: Row) -> Read:
     return replace(read, features=features, parts=("?",) * features.parts)
 
 
-def _found(row: Row, passages: Passages) -> float:
+def _found_share(row: Row, passages: Passages) -> float:
     room, needs = EVIDENCE_CHARS, set()
     for passage in passages:
         room -= passage["chars"]
@@ -131,7 +131,7 @@ def _found(row: Row, passages: Passages) -> float:
 def _merged(*lists: Passages) -> Passages:
     best: dict[str, Mapping[str, Any]] = {}
     for passages in lists:
-        for one in passages:
-            if one["key"] not in best or best[one["key"]]["score"] < one["score"]:
-                best[one["key"]] = one
-    return sorted(best.values(), key=lambda one: -one["score"])
+        for passage in passages:
+            if passage["key"] not in best or best[passage["key"]]["score"] < passage["score"]:
+                best[passage["key"]] = passage
+    return sorted(best.values(), key=lambda item: -item["score"])

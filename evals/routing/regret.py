@@ -25,11 +25,11 @@ def scores(rows: Sequence[Row]) -> dict[str, dict[str, dict[str, Any]]]:
     """Figures per state of the corpus, router and measure."""
     table: dict[str, dict[str, dict[str, Any]]] = {}
     for state in STATES:
-        own = [row for row in rows if row["state"] == state]
-        judged = {name: [router(row) for row in own] for name, router in ROUTERS.items()}
-        best, useful, everything = ([one(row) for row in own] for one in (best_agent, most_useful, both))
-        answerable = [place for place, row in enumerate(own) if row["needs"]]
-        sites = [row["suite"] for row in own]
+        state_rows = [row for row in rows if row["state"] == state]
+        judged = {name: [router(row) for row in state_rows] for name, router in ROUTERS.items()}
+        best, useful, everything = ([item(row) for row in state_rows] for item in (best_agent, most_useful, both))
+        answerable = [place for place, row in enumerate(state_rows) if row["needs"]]
+        sites = [row["suite"] for row in state_rows]
         table[state] = {
             name: _figures(results, best, useful, everything, answerable, sites) for name, results in judged.items()
         }
@@ -53,13 +53,13 @@ def _figures(
         "regret": round(regret.mean, 3),
         "regret from": round(regret.low, 3),
         "regret to": round(regret.high, 3),
-        "utility": round(statistics.mean(one.utility for one in results), 3),
+        "utility": round(statistics.mean(result.utility for result in results), 3),
         "utility regret": round(
-            statistics.mean(two.utility - one.utility for one, two in zip(results, useful, strict=True)), 3
+            statistics.mean(two.utility - result.utility for result, two in zip(results, useful, strict=True)), 3
         ),
-        "pages": round(statistics.mean(one.pages for one in results), 1),
-        "seconds": round(statistics.mean(one.seconds for one in results), 2),
-        "cost": round(sum(one.cost for one in results) / sum(one.cost for one in everything), 2),
+        "pages": round(statistics.mean(result.pages for result in results), 1),
+        "seconds": round(statistics.mean(result.seconds for result in results), 2),
+        "cost": round(sum(result.cost for result in results) / sum(item.cost for item in everything), 2),
     }
 
 

@@ -75,9 +75,9 @@ def _rules(golden: RouteGolden) -> list[str]:
 def main() -> None:
     """Command line entry."""
     checked = check(load_routes())
-    wrong = [one for one in checked if not one.right]
-    for one in wrong:
-        print(f"{one.golden.id} {one.golden.question!r}: {one.rules}, expected {one.golden.rules}")
+    wrong = [check for check in checked if not check.right]
+    for case in wrong:
+        print(f"{case.golden.id} {case.golden.question!r}: {case.rules}, expected {case.golden.rules}")
     print(f"{len(checked) - len(wrong)} of {len(checked)} goldens, {len(SPECIAL) + len(GROUND)} rules")
     sys.exit(bool(wrong))
 

@@ -81,8 +81,8 @@ def _page(title: str, body: str, side: str = "") -> str:
 
 def _field(path: Path, name: str) -> str:
     """A field of the front matter; empty when it is absent."""
-    found = re.search(rf"^{name}: *['\"]?(.*?)['\"]?$", path.read_text(encoding="utf-8"), re.MULTILINE)
-    return found[1] if found else ""
+    match = re.search(rf"^{name}: *['\"]?(.*?)['\"]?$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return match[1] if match else ""
 
 
 def _title(path: Path) -> str:

@@ -30,7 +30,7 @@ def cut(site: Path, target: Path) -> int:
     """Write `target` from a frozen site and return the number of responses."""
     content = site.read_bytes()
     with site.open("rb") as stream:
-        records = [(one.stream_pos, one.headers.get("WARC-Target-URI") or "") for one in ArchiveIterator(stream)]
+        records = [(item.stream_pos, item.headers.get("WARC-Target-URI") or "") for item in ArchiveIterator(stream)]
     ends = [start for start, _ in records[1:]] + [len(content)]
     chosen = [content[start:end] for (start, url), end in zip(records, ends, strict=True) if _CHOSEN.fullmatch(url)]
     target.write_bytes(b"".join(chosen))

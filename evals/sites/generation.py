@@ -180,8 +180,8 @@ def _unique(ideas: list[Idea]) -> list[Idea]:
     pages: dict[str, set[str]] = defaultdict(set)
     for idea in ideas:
         pages[letters_of(idea.label)].add(idea.page)
-    own = {(idea.style, idea.query): idea for idea in ideas if len(pages[letters_of(idea.label)]) == 1}
-    return list(own.values())
+    singles = {(idea.style, idea.query): idea for idea in ideas if len(pages[letters_of(idea.label)]) == 1}
+    return list(singles.values())
 
 
 def _sections(document: HtmlElement) -> Iterator[tuple[str, list[str]]]:
@@ -193,7 +193,7 @@ def _sections(document: HtmlElement) -> Iterator[tuple[str, list[str]]]:
                 yield heading, sentences
             heading, sentences = _label(_text(element)), []
         elif heading and len(sentences) < _FIRST_SENTENCES and (element.tag == "p" or element.get("class") == "para"):
-            sentences += [one for one in _SENTENCE.split(_text(element)) if _is_quotable(one)]
+            sentences += [word for word in _SENTENCE.split(_text(element)) if _is_quotable(word)]
     if sentences:
         yield heading, sentences
 

@@ -146,10 +146,10 @@ def filled(draft: DraftGolden, site: SiteMap) -> RecordedGolden:
     needs = []
     for quotes in draft.gold_quotes:
         letters = [letters_of(quote) for quote in quotes]
-        for quote, one in zip(quotes, letters, strict=True):
-            if not any(one in page.letters for page in site.pages.values()):
+        for quote, letter in zip(quotes, letters, strict=True):
+            if not any(letter in page.letters for page in site.pages.values()):
                 raise InvalidInputError(f"{draft.id}: on no page: {quote}")
-        needs.append([key for key, page in site.pages.items() if any(one in page.letters for one in letters)])
+        needs.append([key for key, page in site.pages.items() if any(letter in page.letters for letter in letters)])
     hops = _farthest(needs, site.distances(seed, content_only=False))
     kind = next((kind for kind in get_args(Kind) if _fits(kind, len(needs), hops)), None)
     oracle_pages = site.oracle_pages(seed, needs) if needs else 1

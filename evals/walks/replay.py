@@ -97,14 +97,14 @@ def replay_all(
     for run in runs:
         if not run.rounds:
             continue
-        own = f"fixed-k:{run.budget}" if run.policy == UNTIL_CAP else run.policy
-        name = policy or own
+        policy_of_run = f"fixed-k:{run.budget}" if run.policy == UNTIL_CAP else run.policy
+        name = policy or policy_of_run
         key = (name, tuple(run.settings.items()))
         if key not in policies:
             decided = run.settings_of(settings, changes)
             policies[key] = decided, get_policy(name, decided)
         used, chosen = policies[key]
-        rounds = run.budget if name == own else min(run.budget, used.max_expansion_depth)
+        rounds = run.budget if name == policy_of_run else min(run.budget, used.max_expansion_depth)
         replayed.append(replay(run, chosen, used, budget=rounds if budget is None else budget))
     return replayed
 

@@ -75,9 +75,9 @@ class SiteMap:
                 costs = dict.fromkeys(needs[subset.bit_length() - 1], 0)
             part = (subset - 1) & subset
             while part:
-                one, other = trees[part], trees[subset ^ part]
-                for key in one.keys() & other.keys():
-                    costs[key] = min(costs.get(key, one[key] + other[key]), one[key] + other[key])
+                first, other = trees[part], trees[subset ^ part]
+                for key in first.keys() & other.keys():
+                    costs[key] = min(costs.get(key, first[key] + other[key]), first[key] + other[key])
                 part = (part - 1) & subset
             trees[subset] = self._extended(costs)
         links = trees[(1 << len(needs)) - 1].get(seed)

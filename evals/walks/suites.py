@@ -77,8 +77,8 @@ def sample_goldens(goldens: Sequence[Item], size: int) -> list[Item]:
     kinds: dict[str, list[Item]] = {}
     for golden in goldens:
         kinds.setdefault(golden.kind, []).append(golden)
-    in_turn = [one for rank in zip_longest(*kinds.values()) for one in rank if one is not None]
-    chosen = {one.id for one in in_turn[:size]}
+    in_turn = [item for rank in zip_longest(*kinds.values()) for item in rank if item is not None]
+    chosen = {item.id for item in in_turn[:size]}
     return [golden for golden in goldens if golden.id in chosen]
 
 
@@ -101,7 +101,7 @@ def goldens_of(runs: Sequence[RecordedRun], golden: Path | None) -> list[GoldenQ
     """
     files = [golden] if golden else [suite.golden for suite in own_suites().values()]
     items = {run.id for run in runs}
-    goldens = [one for file in files for one in with_twins(load_goldens(file)) if one.id in items]
+    goldens = [twin for file in files for twin in with_twins(load_goldens(file)) if twin.id in items]
     if not goldens:
         raise InvalidInputError("no recorded item matches a golden query; pass their file with --golden")
     return goldens
@@ -114,13 +114,13 @@ def sites_of(goldens: Sequence[GoldenQuery], warc: Path | None) -> list[Path]:
     """
     if warc is not None:
         return [warc]
-    own = {load_goldens(suite.golden)[0].site: suite.warc for suite in own_suites().values()}
-    own["python"] = python_site()
+    warcs = {load_goldens(suite.golden)[0].site: suite.warc for suite in own_suites().values()}
+    warcs["python"] = python_site()
     names = dict.fromkeys(golden.site for golden in goldens)
-    unknown = [name for name in names if name not in own]
+    unknown = [name for name in names if name not in warcs]
     if unknown:
         raise InvalidInputError(f"no WARC snapshot for {', '.join(unknown)}; pass it with --warc FILE")
-    return [own[name] for name in names]
+    return [warcs[name] for name in names]
 
 
 def covered(goldens: Sequence[GoldenQuery], warc: Path) -> list[GoldenQuery]:

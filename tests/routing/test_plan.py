@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from webrag_core.routing.asked import asked
-from webrag_core.routing.asked_dates import as_of, since_of, until_of
 from webrag_core.routing.features import CorpusState, read_with
 from webrag_core.routing.intents import intent_of, names_in
 from webrag_core.routing.plan import (
@@ -27,6 +25,8 @@ from webrag_core.routing.plan import (
     problems,
 )
 from webrag_core.routing.question import Question
+from webrag_core.routing.question_dates import as_of, since_of, until_of
+from webrag_core.routing.task_words import task_words
 
 URL = "https://docs.example/a"
 TODAY = date(2026, 11, 25)
@@ -172,8 +172,10 @@ def test_hostile_questions_are_read_in_linear_time(piece: str) -> None:
 
 
 def test_every_task_can_be_put_into_words() -> None:
-    assert asked(HistoryChanges(targets=["docs.example"], since="2024")) == "what changed on docs.example since 2024"
-    assert asked(PagesWalk(query="?", urls=[URL])) == f"read {URL} and follow links"
+    assert (
+        task_words(HistoryChanges(targets=["docs.example"], since="2024")) == "what changed on docs.example since 2024"
+    )
+    assert task_words(PagesWalk(query="?", urls=[URL])) == f"read {URL} and follow links"
 
 
 @pytest.mark.parametrize(

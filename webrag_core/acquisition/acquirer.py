@@ -59,8 +59,8 @@ class AcquiredPage:
     @property
     def charset(self) -> str | None:
         """Charset that the HTTP header names; None when it names none."""
-        found = _CHARSET.search(self.headers.get("content-type", ""))
-        return found.group(1) if found else None
+        match = _CHARSET.search(self.headers.get("content-type", ""))
+        return match.group(1) if match else None
 
 
 class RefusedAnswerError(FetchError):

@@ -96,12 +96,12 @@ def _reading(body: bytes, declared: str | None) -> _Reading:
     from webrag_core.acquisition.undeclared.hints import misspelt_label, page_language
 
     misspelt = codec_of(misspelt_label(body, declared))
-    found = guess(body, misspelt=misspelt, language=page_language(body))
-    if damage <= _MUCH_DAMAGE and not found.certain:
+    result = guess(body, misspelt=misspelt, language=page_language(body))
+    if damage <= _MUCH_DAMAGE and not result.certain:
         return _Reading("utf-8", certain=False)
-    if named is not None and not found.certain and not named.startswith("utf"):
+    if named is not None and not result.certain and not named.startswith("utf"):
         return _Reading(named, certain=False)
-    return _Reading(found.encoding, found.certain)
+    return _Reading(result.encoding, result.certain)
 
 
 def _is_mistaken(body: bytes, named: str) -> bool:
@@ -164,8 +164,8 @@ def named_encoding(body: bytes) -> str | None:
 
 
 def _after(scanned: bytes, end: bytes, position: int) -> int:
-    found = scanned.find(end, position)
-    return len(scanned) if found < 0 else found + len(end)
+    result = scanned.find(end, position)
+    return len(scanned) if result < 0 else result + len(end)
 
 
 def _attributes(scanned: bytes, position: int) -> tuple[dict[bytes, bytes], int]:
@@ -174,9 +174,9 @@ def _attributes(scanned: bytes, position: int) -> tuple[dict[bytes, bytes], int]
     A tag that the bytes do not finish has no attributes and ends beyond them.
     """
     attributes: dict[bytes, bytes] = {}
-    while found := _NAME.match(scanned, position):
-        position = found.end()
-        if found.group(1) is None:
+    while match := _NAME.match(scanned, position):
+        position = match.end()
+        if match.group(1) is None:
             return attributes, position
         value: re.Match[bytes] | None = None
         if equals := _EQUALS.match(scanned, position):
@@ -184,7 +184,7 @@ def _attributes(scanned: bytes, position: int) -> tuple[dict[bytes, bytes], int]
             if value is None:
                 break
             position = value.end()
-        attributes.setdefault(found.group(1).lower(), _group(value) if value else b"")
+        attributes.setdefault(match.group(1).lower(), _group(value) if value else b"")
     return {}, len(scanned) + 1
 
 
@@ -197,8 +197,8 @@ def _of_meta(attributes: dict[bytes, bytes]) -> str | None:
     return _not_wide(codec_of(label.decode("latin-1"))) if label is not None else None
 
 
-def _group(found: re.Match[bytes]) -> bytes:
-    return next((group for group in found.groups() if group is not None), b"")
+def _group(match: re.Match[bytes]) -> bytes:
+    return next((group for group in match.groups() if group is not None), b"")
 
 
 def _not_wide(codec: str | None) -> str | None:

@@ -96,8 +96,8 @@ def is_sendable(value: str) -> bool:
 async def system_resolver(host: str, port: int) -> Sequence[str]:
     """Addresses of `host` in the order the system prefers. Raises OSError."""
     ask = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
-    found = await asyncio.get_running_loop().run_in_executor(_LOOK_UPS, ask)
-    return [str(sockaddr[0]) for *_, sockaddr in found]
+    result = await asyncio.get_running_loop().run_in_executor(_LOOK_UPS, ask)
+    return [str(sockaddr[0]) for *_, sockaddr in result]
 
 
 @cache

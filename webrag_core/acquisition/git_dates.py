@@ -49,8 +49,8 @@ def commit_days(commits: Sequence[Commit]) -> list[CommitDay]:
     """The day of each commit, in the order of the history."""
     days: list[date | None] = []
     for commit in commits:
-        own = commit.authored.date()
-        days.append(_in_message(commit.message) if own <= FIRST_DAY else own)
+        date_of_author = commit.authored.date()
+        days.append(_in_message(commit.message) if date_of_author <= FIRST_DAY else date_of_author)
     first = [place for place, commit in enumerate(commits) if commit.authored.date() <= FIRST_DAY]
     believed = _in_every_longest_run([(place, day) for place in first if (day := days[place]) is not None])
     for place in first:
@@ -67,11 +67,11 @@ def segments(states: Sequence[tuple[CommitDay, Text]]) -> list[Segment[Text]]:
     listed: list[Segment[Text]] = []
     for day, text in states:
         start = day.earliest
-        earlier = [one for one in listed if start is not None and (one.start is None or one.start < start)]
+        earlier = [row for row in listed if start is not None and (row.start is None or row.start < start)]
         listed = [
-            one if one.end is not None and start is not None and one.end <= start
-            else Segment(one.text, one.start, start, one.dated)
-            for one in earlier
+            item if item.end is not None and start is not None and item.end <= start
+            else Segment(item.text, item.start, start, item.dated)
+            for item in earlier
         ]  # fmt: skip
         if not day.known:
             listed.append(Segment(text, start, day.latest, dated=False))
@@ -81,7 +81,7 @@ def segments(states: Sequence[tuple[CommitDay, Text]]) -> list[Segment[Text]]:
 
 def _in_message(message: str) -> date | None:
     """The last day that a message names, among those that git cannot date a commit by."""
-    days = [one.day for one in find_dates(message, "day_first") if one.day <= FIRST_DAY]
+    days = [date.day for date in find_dates(message, "day_first") if date.day <= FIRST_DAY]
     return max(days, default=None)
 
 

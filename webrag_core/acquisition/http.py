@@ -206,8 +206,8 @@ def _leads_to(page: AcquiredPage) -> str | None:
     """Where a page redirects by itself."""
     if page.not_modified or page.status >= 400 or page.media_type not in _HTML:
         return None
-    found = refresh_of(page.final_url, page.headers, page.body, page.charset)
-    return found.url if found is not None and found.is_redirect else None
+    result = refresh_of(page.final_url, page.headers, page.body, page.charset)
+    return result.url if result is not None and result.is_redirect else None
 
 
 def sniff(head: bytes) -> str | None:

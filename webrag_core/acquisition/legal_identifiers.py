@@ -58,7 +58,7 @@ def _eli(text: str) -> LegalIdentifier | None:
     except ValueError:  # a bracket that is left open
         return None
     before, eli, path = address.path.partition("/eli/")
-    segments = [one for one in path.split("/") if one]
+    segments = [word for word in path.split("/") if word]
     if not eli or len(segments) < _LEAST_ELI - 1 or address.query or any(map(str.isspace, text)):
         return None
     part = day = None

@@ -18,10 +18,10 @@ def effective_type(header: str) -> str:
     """
     chosen = ""
     for value in _values(header):
-        found = _TYPE.match(value)
-        if found is None or found.group(1).lower() in _NO_TYPES:
+        match = _TYPE.match(value)
+        if match is None or match.group(1).lower() in _NO_TYPES:
             continue
-        same = chosen.split(";")[0].strip().lower() == found.group(1).lower()
+        same = chosen.split(";")[0].strip().lower() == match.group(1).lower()
         if not (same and _CHARSET.search(chosen) and not _CHARSET.search(value)):
             chosen = value
     return chosen
@@ -29,8 +29,8 @@ def effective_type(header: str) -> str:
 
 def _values(header: str) -> list[str]:
     values, start = [], 0
-    for found in _QUOTED_OR_COMMA.finditer(header):
-        if found.group() == ",":
-            values.append(header[start : found.start()].strip())
-            start = found.end()
+    for match in _QUOTED_OR_COMMA.finditer(header):
+        if match.group() == ",":
+            values.append(header[start : match.start()].strip())
+            start = match.end()
     return [*values, header[start:].strip()]

@@ -77,10 +77,10 @@ class GuardedAcquirer:
         canonical = canonicalise(url)
         try:
             admitted = await self._admit(canonical)
-            found = await self._plugin.answer(self._acquirer.site_map(admitted, html=html, absent=absent, brief=brief))
-            if not isinstance(found, SiteMap):
+            result = await self._plugin.answer(self._acquirer.site_map(admitted, html=html, absent=absent, brief=brief))
+            if not isinstance(result, SiteMap):
                 raise self._plugin.unusable("gives no SiteMap")
-            return found
+            return result
         except WebragError as error:
             return SiteMap(warnings=(Caution.on(canonical, error.message),))
 

@@ -86,8 +86,8 @@ class HostQueues:
                 try:
                     async with asyncio.timeout(max(left, 0.0)) as limit:
                         return await request()
-                except RetryLater as asked:
-                    await self._hold(host, asked)
+                except RetryLater as later:
+                    await self._hold(host, later)
                     if attempt == MAX_ATTEMPTS:
                         raise
                 except TimeoutError:
@@ -169,13 +169,13 @@ class HostQueues:
             self._warn(error)
             return None
 
-    async def _hold(self, host: _Host, asked: RetryLater) -> None:
+    async def _hold(self, host: _Host, later: RetryLater) -> None:
         """Keep this and all other processes from the host for as long as it asks."""
-        host.held_until = max(host.held_until, self._clock() + asked.seconds)
-        host.status = asked.status or host.status
+        host.held_until = max(host.held_until, self._clock() + later.seconds)
+        host.status = later.status or host.status
         if self._leases is not None and self._clock() >= self._without_until:
             try:
-                await self._leases.hold(host.name, asked.seconds, host.status)
+                await self._leases.hold(host.name, later.seconds, host.status)
             except StoreError as error:
                 self._warn(error)
 

@@ -59,12 +59,12 @@ def refresh_of(url: str, headers: Mapping[str, str], body: bytes, charset: str |
     if not states and not scripted:
         return None
     marked, scripts = _parted(beginning.decode(page_encoding(body, charset), "replace"))
-    found = _stated(headers.get("refresh", "")) or next(_of_metas(marked), None)
-    if found is None and scripted and len(scripts) == 1 and (leads := _SCRIPT_LEADS.fullmatch(scripts[0])):
-        found = (0.0, leads.group(2) or leads.group(4))
-    if found is None:
+    result = _stated(headers.get("refresh", "")) or next(_of_metas(marked), None)
+    if result is None and scripted and len(scripts) == 1 and (leads := _SCRIPT_LEADS.fullmatch(scripts[0])):
+        result = (0.0, leads.group(2) or leads.group(4))
+    if result is None:
         return None
-    seconds, target = found
+    seconds, target = result
     base = next((value for tag in _BASE.finditer(marked) if (value := _attributes(tag.group(1)).get("href"))), None)
     try:
         address = canonicalise(target, canonicalise(base, url) if base else url)
@@ -122,16 +122,16 @@ def _attributes(tag: str) -> dict[str, str]:
 
 def _stated(content: str) -> tuple[float, str] | None:
     """Seconds and target of a content such as `0; url='/new'`; None without a target."""
-    found = _CONTENT.match(content)
-    if found is None:
+    match = _CONTENT.match(content)
+    if match is None:
         return None
-    target = found.group(2)
+    target = match.group(2)
     named = _URL.match(target)
     if named is not None:
         target = target[named.end() :]
     if target[:1] in ("'", '"'):
         target = target[1:].partition(target[0])[0]
-    return (float(found.group(1) or 0), target.strip()) if target.strip() else None
+    return (float(match.group(1) or 0), target.strip()) if target.strip() else None
 
 
 def _is_short(marked: str) -> bool:

@@ -53,12 +53,12 @@ def is_other_language(url: str, page: str) -> bool:
     A language stands in a segment of the path, before the file ending or in the query. `/it/x` is Italian beside
     `/en/y`; beside `/y`, where nothing says that segments are languages, it is not.
     """
-    own, other = _language_of(page), _language_of(url)
-    if own is not None and other is not None and own.place == other.place:
-        return own.language != other.language
-    if own is None and other is not None:
+    language, other = _language_of(page), _language_of(url)
+    if language is not None and other is not None and language.place == other.place:
+        return language.language != other.language
+    if language is None and other is not None:
         return other.rest == page
-    return own is not None and own.rest == url
+    return language is not None and language.rest == url
 
 
 class _Language:

@@ -86,9 +86,9 @@ def _next_record(stream: BinaryIO, place: int) -> int:
     """Where a record begins at or after `place`: a line of its version, or a member of gzip; -1 for the end."""
     stream.seek(place)
     while window := stream.read(_WINDOW):
-        found = [at for mark in _BEGINNINGS if (at := window.find(mark)) >= 0]
-        if found:
-            return place + min(found)
+        results = [at for mark in _BEGINNINGS if (at := window.find(mark)) >= 0]
+        if results:
+            return place + min(results)
         if len(window) < _WINDOW:
             return -1
         place += _WINDOW - _OVERLAP
@@ -140,9 +140,9 @@ class WarcAcquirer:
 
         Raises FetchError(NOT_FOUND) for what the archive does not hold, UNSUPPORTED_TYPE for what is no HTML.
         """
-        asked = canonicalise(url)
-        final, passed, status, headers, body = await self._find(asked)
-        return self._answer(asked, final, passed, status, headers, body, etag)
+        address = canonicalise(url)
+        final, passed, status, headers, body = await self._find(address)
+        return self._answer(address, final, passed, status, headers, body, etag)
 
     async def site_map(
         self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False
@@ -159,9 +159,9 @@ class WarcAcquirer:
             raise FetchError(Reason.UNSUPPORTED_TYPE, f"{final} is {media_type or 'of unknown type'}, not HTML")
         return MapBody(final, body, media_type, len(body))
 
-    async def _find(self, asked: str) -> tuple[str, tuple[str, ...], int, dict[str, str], bytes]:
-        """Final URL, URLs passed, status, headers and body for canonical `asked`. Raises FetchError."""
-        current = asked
+    async def _find(self, address: str) -> tuple[str, tuple[str, ...], int, dict[str, str], bytes]:
+        """Final URL, URLs passed, status, headers and body for canonical `address`. Raises FetchError."""
+        current = address
         passed: list[str] = []
         for _ in range(_MAX_REDIRECTS + 1):
             entry = self._entries.get(current)
@@ -176,7 +176,7 @@ class WarcAcquirer:
                 onward = canonicalise(headers["location"], current)
             passed.append(current)
             current = onward
-        raise FetchError(Reason.TOO_MANY_REDIRECTS, f"more than {_MAX_REDIRECTS} redirects from {asked}")
+        raise FetchError(Reason.TOO_MANY_REDIRECTS, f"more than {_MAX_REDIRECTS} redirects from {address}")
 
     async def aclose(self) -> None:
         """Nothing is held open between reads."""
@@ -245,7 +245,7 @@ class WarcAcquirer:
 
     def _answer(
         self,
-        asked: str,
+        address: str,
         final: str,
         passed: tuple[str, ...],
         status: int,
@@ -258,7 +258,7 @@ class WarcAcquirer:
         now = datetime.now(UTC)
         unchanged = etag is not None and headers.get("etag") == etag
         page = AcquiredPage(
-            url=asked,
+            url=address,
             final_url=final,
             status=304 if unchanged else status,
             headers=headers,

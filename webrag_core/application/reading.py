@@ -382,5 +382,5 @@ class Verify(Reading):
         )
 
 
-def _violation(rule: str, where: str, found: str) -> dict[str, str]:
-    return {"rule": rule, "where": where, "found": found}
+def _violation(rule: str, where: str, problem: str) -> dict[str, str]:
+    return {"rule": rule, "where": where, "found": problem}

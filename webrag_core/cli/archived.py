@@ -45,8 +45,8 @@ async def ingest_archived(urls: Sequence[str], dates: Sequence[str], *, as_json:
                     moments_of_page = moments + (await _all_moments(acquirer, url) if EVERY in dates else [])
                     for acquirer.at in sorted(set(moments_of_page)):
                         page = await corpus.add(url, refresh=True)
-                        asked = acquirer.at.isoformat()
-                        copies.append({"url": page.url, "asked": asked, "version_id": page.version_id})
+                        moment = acquirer.at.isoformat()
+                        copies.append({"url": page.url, "asked": moment, "version_id": page.version_id})
                         for warning in page.warnings:
                             complain(warning)
                         advance(f"{url} {acquirer.at:%Y-%m-%d}")
@@ -57,13 +57,13 @@ async def ingest_archived(urls: Sequence[str], dates: Sequence[str], *, as_json:
     if as_json:
         print_json({"requested": len(urls), "copies": copies, "failed": failed})
     else:
-        texts = len({one["version_id"] for one in copies})
+        texts = len({copy["version_id"] for copy in copies})
         print_line(f"{len(copies)} copies of {len(pages)} pages, {texts} different texts; {len(failed)} pages failed")
     return 1 if failed else 0
 
 
 async def _all_moments(acquirer: MementoAcquirer, url: str) -> list[datetime]:
-    copies = [one.at for one in await acquirer.copies(url)]
+    copies = [copy.at for copy in await acquirer.copies(url)]
     if len(copies) <= _MOST_COPIES:
         return copies
     return [copies[round(place * (len(copies) - 1) / (_MOST_COPIES - 1))] for place in range(_MOST_COPIES)]

@@ -91,14 +91,14 @@ def ask(
         from webrag_core.application.services import Services
         from webrag_core.indexing.pipeline import Corpus
 
-        asked = question_of(
+        wanted = question_of(
             question, url, source, at, time, budget, form, intent, constraint, max_age, since, until, year
         )
         async with Corpus.open(load_settings()) as corpus:
             show("stored", None)
             if not stream:
-                return await asked.run(Services.over(corpus), show)
-            async for event in asked.stream(Services.over(corpus)):
+                return await wanted.run(Services.over(corpus), show)
+            async for event in wanted.stream(Services.over(corpus)):
                 print_json(event)
                 sys.stdout.flush()
             assert isinstance(event, Done)

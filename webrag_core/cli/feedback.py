@@ -107,7 +107,7 @@ def list_command(
     from webrag_core.feedback.store import list_feedback
     from webrag_core.store.database import Database
 
-    known: State | None = next((one for one in get_args(State) if one == state), None)
+    known: State | None = next((item for item in get_args(State) if item == state), None)
     if state is not None and known is None:
         raise InvalidInputError(f"--state is {', '.join(get_args(State))}")
 
@@ -117,23 +117,23 @@ def list_command(
 
     rows = asyncio.run(work())
     if as_json:
-        print_json({"feedback": [one.model_dump(mode="json") for one in rows]})
+        print_json({"feedback": [row.model_dump(mode="json") for row in rows]})
         return
     print_table(
         ("id", "answer", "about", "kind", "value", "state", "weight", "who", "says"),
         (
             (
-                one.id,
-                one.answer_id,
-                _about(one),
-                one.kind,
-                f"{one.value:+d}",
-                one.state,
-                f"{one.weight:g}",
-                f"{one.actor} ({one.actor_kind})",
-                _says(one),
+                row.id,
+                row.answer_id,
+                _about(row),
+                row.kind,
+                f"{row.value:+d}",
+                row.state,
+                f"{row.weight:g}",
+                f"{row.actor} ({row.actor_kind})",
+                _says(row),
             )
-            for one in rows
+            for row in rows
         ),
     )
 
@@ -199,18 +199,22 @@ def _decide(ids: list[int], *, accepted: bool, as_json: bool) -> None:
 
     rows = asyncio.run(work())
     if as_json:
-        print_json({"feedback": [one.model_dump(mode="json") for one in rows]})
+        print_json({"feedback": [row.model_dump(mode="json") for row in rows]})
         return
-    for one in rows:
-        print_line(f"Feedback {one.id}: {one.state}, weight {one.weight:g}")
+    for row in rows:
+        print_line(f"Feedback {row.id}: {row.state}, weight {row.weight:g}")
 
 
-def _about(one: Feedback) -> str:
-    if one.sentence is not None:
-        return f"sentence {one.sentence}"
-    return "all of it" if one.citation is None else f"quote {one.citation}"
+def _about(feedback: Feedback) -> str:
+    if feedback.sentence is not None:
+        return f"sentence {feedback.sentence}"
+    return "all of it" if feedback.citation is None else f"quote {feedback.citation}"
 
 
-def _says(one: Feedback) -> str:
-    source = "" if one.suggested is None else f"{one.suggested.url}: {' '.join(one.suggested.quote.split())[:80]}"
-    return "; ".join(part for part in (source, (one.text or "")[:80]) if part)
+def _says(feedback: Feedback) -> str:
+    source = (
+        ""
+        if feedback.suggested is None
+        else f"{feedback.suggested.url}: {' '.join(feedback.suggested.quote.split())[:80]}"
+    )
+    return "; ".join(part for part in (source, (feedback.text or "")[:80]) if part)

@@ -92,17 +92,17 @@ def under(
 
     results = _read(lambda c: hierarchy(c, keys, direction="up" if up else "down", depth=depth))
     if as_json:
-        print_json({"results": [one.model_dump(mode="json") for one in results]})
+        print_json({"results": [result.model_dump(mode="json") for result in results]})
     else:
-        for one in results:
-            _print_keys([one.key])
-            for item in one.items:
+        for result in results:
+            _print_keys([result.key])
+            for item in result.items:
                 print_line(f"{'  ' * item.depth}{item.node.kind} {item.node.label or item.node.key}")
-            if not one.complete:
+            if not result.complete:
                 print_line("(and more)", style="dim")
-            elif one.key.status == "found" and not one.items:
+            elif result.key.status == "found" and not result.items:
                 print_line("Nothing contains it." if up else "It contains nothing.", style="dim")
-    raise typer.Exit(_exit_code([one.key for one in results]))
+    raise typer.Exit(_exit_code([result.key for result in results]))
 
 
 @graph_app.command("linked")
@@ -121,17 +121,17 @@ def linked(
     direction: Literal["in", "out"] = "out" if out else "in"
     results = _read(lambda c: linked_items(c, keys, kinds=kinds, direction=direction, sources=source, k=k))
     if as_json:
-        print_json({"results": [one.model_dump(mode="json") for one in results]})
+        print_json({"results": [result.model_dump(mode="json") for result in results]})
     else:
-        for one in results:
-            _print_keys([one.key])
-            _print_by_kind(one.items, one.more, outwards=out)
-            if one.key.node is not None and one.key.node.kind in ("symbol", "term") and not out:
+        for result in results:
+            _print_keys([result.key])
+            _print_by_kind(result.items, result.more, outwards=out)
+            if result.key.node is not None and result.key.node.kind in ("symbol", "term") and not out:
                 silent = [name for name in ("defines", "mentions", "deprecates") if name in kinds]
-                silent = [_TITLES[name] for name in silent if all(edge.kind != name for edge in one.items)]
+                silent = [_TITLES[name] for name in silent if all(edge.kind != name for edge in result.items)]
                 if silent:
                     print_line(f"Nowhere {' or '.join(silent)}.", style="dim")
-    raise typer.Exit(_exit_code([one.key for one in results]))
+    raise typer.Exit(_exit_code([result.key for result in results]))
 
 
 @graph_app.command("at")
@@ -153,17 +153,17 @@ def at(
     kinds = _kinds(kind) or AT_KINDS
     results = _read(lambda c: version_at(c, keys, moment.end, begin=moment.start, kinds=kinds, k=k))
     if as_json:
-        print_json({"at": moment.text, "results": [one.model_dump(mode="json") for one in results]})
+        print_json({"at": moment.text, "results": [result.model_dump(mode="json") for result in results]})
     else:
-        for one in results:
-            _print_keys([one.key])
-            for page in one.pages:
+        for result in results:
+            _print_keys([result.key])
+            for page in result.pages:
                 version = "no text" if page.version is None else f"version {page.version}"
                 print_line(f"{page.url}  {CERTAINTIES[page.certainty]}, {version}")
-            _print_by_kind(one.items, [], outwards=False)
-            if one.key.status == "found" and not one.items:
+            _print_by_kind(result.items, [], outwards=False)
+            if result.key.status == "found" and not result.items:
                 print_line(f"Nothing that is kept says anything of it on {moment.text}.", style="dim")
-    raise typer.Exit(_exit_code([one.key for one in results]))
+    raise typer.Exit(_exit_code([result.key for result in results]))
 
 
 @graph_app.command("works")
@@ -187,11 +187,11 @@ def works(
 
     by_page = asyncio.run(work())
     if as_json:
-        print_json({"works": {url: [asdict(one) for one in listed] for url, listed in by_page.items()}})
+        print_json({"works": {url: [asdict(row) for row in listed] for url, listed in by_page.items()}})
     else:
         for url, listed in by_page.items():
-            for one in listed:
-                print_elements([versions_beside(one.key, one.members, url)])
+            for row in listed:
+                print_elements([versions_beside(row.key, row.members, url)])
             if not listed:
                 complain(f"{url}: no version of it at another address is stored", style="yellow")
     raise typer.Exit(0 if any(by_page.values()) else 1)

@@ -96,7 +96,7 @@ def history(
     if changes:
         _list_changes(target, since, until, as_json=as_json)
         return
-    asked = None if at is None else AsOf.parse(at)
+    as_of = None if at is None else AsOf.parse(at)
 
     async def work() -> None:
         async with await Database.open(load_settings()) as database:
@@ -107,7 +107,7 @@ def history(
                         page_of_it = await page_of_law(connection, law)
             identifier = None if page_of_it is None else law
             url = page_of_it or with_scheme(target)
-            moment, axis = asked, time
+            moment, axis = as_of, time
             if identifier is not None and identifier.day is not None:
                 moment, axis = AsOf.parse(identifier.day.isoformat()), "valid"
             if diff is not None or html is not None:
@@ -282,15 +282,17 @@ def show_command(
 
 def _print_answers(answers: Sequence[StoredAnswer]) -> None:
     """Two lines for each: a table of them needs a wider terminal than most are."""
-    for one in answers:
+    for answer in answers:
         print_wrapped(
-            " " * 12, Text(one_line(one.query), style="bold"), first=f"{one.answer_id:>4}  {one.percent():>4}  "
+            " " * 12,
+            Text(one_line(answer.query), style="bold"),
+            first=f"{answer.answer_id:>4}  {answer.percent():>4}  ",
         )
         about = (
-            one.kind,
-            f"{one.citations} quote{'' if one.citations == 1 else 's'}",
-            f"{one.started_at:%Y-%m-%d %H:%M}",
-            one.seed_url or "what is stored",
+            answer.kind,
+            f"{answer.citations} quote{'' if answer.citations == 1 else 's'}",
+            f"{answer.started_at:%Y-%m-%d %H:%M}",
+            answer.seed_url or "what is stored",
         )
         print_line(" " * 12 + ", ".join(about), style="dim")
 
@@ -321,12 +323,19 @@ async def _show_left_out(database: Database, url: str, *, as_json: bool) -> None
     if not versions:
         raise InvalidInputError(f"{page} is not stored")
     if as_json:
-        print_json({"url": page, "versions": [one.model_dump(mode="json") for one in versions]})
+        print_json({"url": page, "versions": [version.model_dump(mode="json") for version in versions]})
         return
     rows = []
-    for one in versions:
-        words = "not counted" if one.left_out is None else left_out_words(one.left_out) or "nothing"
-        rows.append((one.version, f"{one.fetched_at:%Y-%m-%d %H:%M}", "all text" if one.all_text else "content", words))
+    for version in versions:
+        words = "not counted" if version.left_out is None else left_out_words(version.left_out) or "nothing"
+        rows.append(
+            (
+                version.version,
+                f"{version.fetched_at:%Y-%m-%d %H:%M}",
+                "all text" if version.all_text else "content",
+                words,
+            )
+        )
     print_table(("version", "fetched", "kept", "left out (characters)"), rows)
 
 
@@ -343,19 +352,19 @@ def _print_comparison(comparison: PageComparison, html: Path | None, *, as_json:
         print_line(f"Written to {html}")
 
 
-def _print_citation(one: CitationState, *, whole: bool = False) -> None:
+def _print_citation(state: CitationState, *, whole: bool = False) -> None:
     from webrag_core.showing.past import state_line
 
     styles = {"valid": "green", "moved": "cyan", "changed": "yellow", "gone": "red", "broken": "red"}
-    print_line(f"[{one.answer_id}.{one.number}] {state_line(one)}", style=styles[one.state])
-    print_line(f"    {one.url} version {one.cited_version}")
-    for line in one.quote.splitlines() if whole else [_shortened(one.quote)]:
+    print_line(f"[{state.answer_id}.{state.number}] {state_line(state)}", style=styles[state.state])
+    print_line(f"    {state.url} version {state.cited_version}")
+    for line in state.quote.splitlines() if whole else [_shortened(state.quote)]:
         print_wrapped("    │ ", Text(visible(line)))
-    if one.state in ("moved", "changed") and one.now_url is not None:
-        print_line(f"    now {one.now_url} version {one.now_version}, characters {one.now_start}–{one.now_end}")
-    if one.state in ("moved", "changed") and one.current_version is not None:
+    if state.state in ("moved", "changed") and state.now_url is not None:
+        print_line(f"    now {state.now_url} version {state.now_version}, characters {state.now_start}–{state.now_end}")
+    if state.state in ("moved", "changed") and state.current_version is not None:
         print_line(
-            f"    compare: webrag history {one.url} --diff {one.cited_version} {one.current_version}", style="dim"
+            f"    compare: webrag history {state.url} --diff {state.cited_version} {state.current_version}", style="dim"
         )
 
 

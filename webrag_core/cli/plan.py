@@ -38,11 +38,11 @@ def plan(
     from webrag_core.showing.plan_lines import limits_line, plan_lines
     from webrag_core.showing.wording import sentence_case
 
-    asked = question_of(question, url, source, at, time, budget, form, intent, constraint, max_age, since, until, year)
+    wanted = question_of(question, url, source, at, time, budget, form, intent, constraint, max_age, since, until, year)
 
     async def work() -> ExecutionPlan:
         async with Corpus.open(load_settings()) as corpus:
-            return await asked.plan(Services.over(corpus))
+            return await wanted.plan(Services.over(corpus))
 
     made = asyncio.run(work())
     if as_json:

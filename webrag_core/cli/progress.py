@@ -94,7 +94,7 @@ def _line(phase: str, completed: Round | None) -> str:
 
 def _next_page(completed: Round) -> str | None:
     """The page that is read next: the best of the pages looked at, else the best link."""
-    pages = [*(one.url for one in completed.previews), *(one.url for one in completed.candidates)]
+    pages = [*(preview.url for preview in completed.previews), *(candidate.url for candidate in completed.candidates)]
     if completed.decision.action != "expand_breadth" or not pages:
         return None
     return one_line(pages[0])

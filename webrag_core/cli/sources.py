@@ -127,9 +127,9 @@ def remove(
 def _set_paused(name: str, *, paused: bool, as_json: bool) -> None:
     from webrag_core.application.upkeep import PauseSources
 
-    found = changed(PauseSources.of(name=name, paused=paused).change)
+    result = changed(PauseSources.of(name=name, paused=paused).change)
     if as_json:
-        print_json(found)
+        print_json(result)
     else:
-        for key in found.sources:
-            print_line(f"{key} is {found.state}")
+        for key in result.sources:
+            print_line(f"{key} is {result.state}")

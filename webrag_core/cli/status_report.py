@@ -36,12 +36,13 @@ def print_status(
         print_line(f"{_number(sum(status.failures.values()), 'page')} failed:", style="yellow")
         for reason, count in status.failures.items():
             print_line(f"  {count} × {reason_words(reason)}")
-    for one in status.breakers:
-        if one.state == "closed":
+    for breaker in status.breakers:
+        if breaker.state == "closed":
             continue
-        again = "" if one.retry_at is None else f", next try {one.retry_at:%H:%M:%S} UTC"
+        again = "" if breaker.retry_at is None else f", next try {breaker.retry_at:%H:%M:%S} UTC"
         print_line(
-            f"{one.name}: {one.state}, {one.failures} failures in a row ({one.last_reason}){again}", style="yellow"
+            f"{breaker.name}: {breaker.state}, {breaker.failures} failures in a row ({breaker.last_reason}){again}",
+            style="yellow",
         )
     for when, spent in (("today (UTC)", status.spent_today), ("in 30 days", status.spent_in_30_days)):
         for provider in spent:
@@ -65,20 +66,21 @@ def _print_sources(sources: list[SourceStatus]) -> None:
         ("source", "pages", "failed", "gone", "due", "passages", "tokens", "last checked"),
         [
             (
-                *(one.key, f"{one.ready:,}", one.failed or "–", one.gone or "–", one.due or "–"),
-                *(f"{one.parents:,}", f"{one.tokens:,}"),
-                "never" if one.last_checked is None else age(one.last_checked, now),
+                *(source.key, f"{source.ready:,}", source.failed or "–", source.gone or "–", source.due or "–"),
+                *(f"{source.parents:,}", f"{source.tokens:,}"),
+                "never" if source.last_checked is None else age(source.last_checked, now),
             )
-            for one in sources
+            for source in sources
         ],
     )
-    for one in sources:
-        if one.held:
+    for source in sources:
+        if source.held:
             print_line(
-                f"{one.key}: {_number(one.held, 'new text')} held back; `webrag refresh {one.key} --accept` takes them",
+                f"{source.key}: {_number(source.held, 'new text')} held back;"
+                f" `webrag refresh {source.key} --accept` takes them",
                 style="yellow",
             )
-    if due := sum(one.due for one in sources):
+    if due := sum(source.due for source in sources):
         print_line(f"{_number(due, 'page')} due: `webrag refresh --due` asks for them", style="yellow")
 
 
@@ -87,9 +89,9 @@ def _print_windows(windows: WindowStatus | None) -> None:
     if windows is None:
         print_line("Window vectors are off (RETRIEVAL_WINDOWS)")
         return
-    for one in windows.sources:
-        if one.missing:
-            print_line(f"{one.source}: {one.with_vector:,} of {one.passages:,} passages have a window vector")
+    for source in windows.sources:
+        if source.missing:
+            print_line(f"{source.source}: {source.with_vector:,} of {source.passages:,} passages have a window vector")
     if missing := windows.missing:
         left = windows.cpu_seconds_left
         takes = "" if left is None else f", about {_number(math.ceil(left), 'second')} of processor time"
@@ -109,7 +111,7 @@ def age(moment: datetime, now: datetime) -> str:
 
 def reason_words(reason: str) -> str:
     """A stored reason for people, with its code; any other text as it is."""
-    known = next((one for one in Reason if one == reason), None)
+    known = next((item for item in Reason if item == reason), None)
     return reason if known is None else f"{known.words} [{reason}]"
 
 

@@ -233,7 +233,7 @@ class _Writer:
             return
         self.end_paragraph()
         self._level += 1
-        title = " ".join(_text(one) for one in (number, heading) if one is not None)
+        title = " ".join(_text(item) for item in (number, heading) if item is not None)
         head = _element(f"h{min(self._level, 6)}", title)
         if element.get("eId"):
             head.set("id", element.get("eId", ""))
@@ -284,12 +284,12 @@ def _child(element: Element, name: str) -> Element | None:
 
 
 def _descendants(element: Element, *names: str) -> Iterator[Element]:
-    return (one for one in element.iter() if isinstance(one.tag, str) and _name(one) in names)
+    return (item for item in element.iter() if isinstance(item.tag, str) and _name(item) in names)
 
 
 def _title(document: Element) -> str:
     for name in ("shortTitle", "docTitle"):
-        title = next((text for one in _descendants(document, name) if (text := _text(one))), "")
+        title = next((text for descendant in _descendants(document, name) if (text := _text(descendant))), "")
         if title:
             return title
     work = next(_descendants(document, "FRBRWork"), None)
@@ -300,7 +300,7 @@ def _title(document: Element) -> str:
 
 
 def _language(document: Element) -> str:
-    stated: str = next((one.get("language", "") for one in _descendants(document, "FRBRlanguage")), "")
+    stated: str = next((descendant.get("language", "") for descendant in _descendants(document, "FRBRlanguage")), "")
     return str(LANGUAGES.get(stated.casefold(), stated))
 
 
@@ -317,7 +317,7 @@ def _legislation(document: Element, title: str) -> dict[str, Any]:
     statements: dict[str, Any] = {"@context": "https://schema.org", "@type": kind, "name": title}
     work = next(_descendants(document, "FRBRWork"), None)
     if work is not None:
-        aliases = [one.get("value", "") for one in work if isinstance(one.tag, str) and _name(one) == "FRBRalias"]
+        aliases = [item.get("value", "") for item in work if isinstance(item.tag, str) and _name(item) == "FRBRalias"]
         identifiers = [text for text in dict.fromkeys([_value(work, "FRBRuri"), *aliases]) if text]
         statements["legislationIdentifier" if is_law else "identifier"] = identifiers
         statements |= {"legislationDate": _date(work)} if is_law else {}
@@ -325,7 +325,7 @@ def _legislation(document: Element, title: str) -> dict[str, Any]:
     if expression is not None:
         statements["@id"] = _value(expression, "FRBRuri")
         statements["legislationDateVersion" if is_law else "dateCreated"] = _date(expression)
-    published = next((one.get("date", "") for one in _descendants(document, "publication")), "")
+    published = next((descendant.get("date", "") for descendant in _descendants(document, "publication")), "")
     statements["datePublished"] = published if _DATE.fullmatch(published) else None
     statements |= _force_and_changes(document) if is_law else {}
     return {key: value for key, value in statements.items() if value}
@@ -333,12 +333,12 @@ def _legislation(document: Element, title: str) -> dict[str, Any]:
 
 def _force_and_changes(document: Element) -> dict[str, Any]:
     """When a law begins and ends to hold, and which others it changes."""
-    events = [(one.get("date", "")[:10], _what(one)) for one in _descendants(document, "eventRef")]
+    events = [(descendant.get("date", "")[:10], _what(descendant)) for descendant in _descendants(document, "eventRef")]
     dated = [(date, what) for date, what in events if _DATE.fullmatch(date)]
     targets = (
-        one.get("href", "").partition("#")[0]
+        descendant.get("href", "").partition("#")[0]
         for changes in _descendants(document, "activeModifications")
-        for one in _descendants(changes, "destination")
+        for descendant in _descendants(changes, "destination")
     )
     works = list(dict.fromkeys(f"/{work}" if work.startswith("akn/") else work for work in targets if work))
     return {
@@ -353,5 +353,5 @@ def _what(event: Element) -> str:
 
 
 def _date(within: Element) -> str | None:
-    date: str = next((one.get("date", "")[:10] for one in _descendants(within, "FRBRdate")), "")
+    date: str = next((descendant.get("date", "")[:10] for descendant in _descendants(within, "FRBRdate")), "")
     return date if _DATE.fullmatch(date) else None

@@ -32,8 +32,8 @@ class AnchorMarks:
 
     def of(self, element: HtmlElement, *further: str) -> str:
         """The mark of the ids that an element and what stands in it have, and of `further` ones; empty for none."""
-        ids = [*further, *(str(one) for one in element.xpath("descendant-or-self::*/@id | descendant::a/@name"))]
-        ids = [storable(one) for one in dict.fromkeys(ids) if 0 < len(one) <= MAX_TEXT]
+        ids = [*further, *(str(item) for item in element.xpath("descendant-or-self::*/@id | descendant::a/@name"))]
+        ids = [storable(number) for number in dict.fromkeys(ids) if 0 < len(number) <= MAX_TEXT]
         room = MAX_ANCHORS - self._count
         if len(ids) > room:
             self.cut = ("too_many_anchors",)
@@ -81,7 +81,7 @@ def _ids_before(heading: HtmlElement) -> Iterator[str]:
     while True:
         before = element.getprevious()
         while before is not None and isinstance(before.tag, str) and _is_empty(before):
-            yield from (str(one) for one in before.xpath("descendant-or-self::*/@id | descendant-or-self::a/@name"))
+            yield from (str(item) for item in before.xpath("descendant-or-self::*/@id | descendant-or-self::a/@name"))
             before = before.getprevious()
         above = element.getparent()
         if before is not None or above is None or above.tag not in _SECTIONS or (above.text or "").strip():

@@ -124,12 +124,12 @@ def _join_lines(boxes: Iterable[HtmlElement]) -> None:
             row, parent = parent, parent.getparent()
         if parent is not None:
             rows.setdefault(parent, []).append((row, box))
-    for container, found in rows.items():
+    for container, result in rows.items():
         if next(container.iterancestors("pre"), None) is not None or container.tag in ("pre", "code"):
             continue
-        if any(next(line.iterdescendants(*_NO_CODE), None) is not None for _, line in found):
+        if any(next(line.iterdescendants(*_NO_CODE), None) is not None for _, line in result):
             continue
-        _replace_rows(container, found)
+        _replace_rows(container, result)
 
 
 def _is_line_alone(row: HtmlElement, parent: HtmlElement) -> bool:
@@ -140,13 +140,13 @@ def _is_line_alone(row: HtmlElement, parent: HtmlElement) -> bool:
     return bool(others) and all(line_number(other) is not None for other in others)
 
 
-def _replace_rows(container: HtmlElement, found: list[tuple[HtmlElement, HtmlElement]]) -> None:
+def _replace_rows(container: HtmlElement, results: list[tuple[HtmlElement, HtmlElement]]) -> None:
     pre = lxml.html.Element("pre")
-    found[0][0].addprevious(pre)
+    results[0][0].addprevious(pre)
     for tooltip in list(container.iterdescendants("div", "span")):
         if is_tooltip(tooltip):
             tooltip.drop_tree()
-    for row, line in found:
+    for row, line in results:
         pre.append(_line(line))
         if row.getparent() is container:
             row.drop_tree()

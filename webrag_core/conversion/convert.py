@@ -106,10 +106,10 @@ def _refuse_placeholder(page: AcquiredPage, converted: ConvertedPage) -> None:
 
 def _refuse_wall(page: AcquiredPage, converted: ConvertedPage | None) -> None:
     """Raise FetchError, WALL or NOTICE, for what stands before or in place of the page."""
-    found = find_wall(page, converted)
-    if found is not None:
-        message = f"{page.final_url} answers with {found.kind} in place of the page: known by {found.seen}"
-        raise FetchError(found.reason, message, status=page.status)
+    result = find_wall(page, converted)
+    if result is not None:
+        message = f"{page.final_url} answers with {result.kind} in place of the page: known by {result.seen}"
+        raise FetchError(result.reason, message, status=page.status)
 
 
 def _refused_status(page: AcquiredPage) -> FetchError:

@@ -216,7 +216,7 @@ def _assigned(text: str, match: re.Match[str]) -> Any:
         return _parsed(text, match.end(), undefined=True)
     inner = _parsed(text, match.end())
     if inner is None and (quoted := _SINGLE_QUOTED.match(text, match.end())) is not None:
-        plain = re.sub(r"\\(.)", lambda found: found[0] if found[1] in "\\/bfnrtu" else found[1], quoted[1])
+        plain = re.sub(r"\\(.)", lambda match: match[0] if match[1] in "\\/bfnrtu" else match[1], quoted[1])
         inner = _parsed('"' + re.sub(r'(?<!\\)"', r"\"", plain) + '"')
     return _parsed(inner) if isinstance(inner, str) else None
 

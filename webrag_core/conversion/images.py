@@ -49,7 +49,9 @@ def _address(image: HtmlElement) -> str:
         for name in _SRCSET_ATTRIBUTES
         for place in _srcset_addresses(element.get(name) or "")
     ]
-    return next((place for one in candidates if (place := one.strip()) and not place.startswith("data:")), "")
+    return next(
+        (place for candidate in candidates if (place := candidate.strip()) and not place.startswith("data:")), ""
+    )
 
 
 def _srcset_addresses(candidates: str) -> list[str]:

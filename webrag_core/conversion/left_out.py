@@ -106,8 +106,8 @@ def _walk(root: HtmlElement) -> _Walk:
                 heading = element
                 while pending and _HEADINGS[pending[-1].tag] >= _HEADINGS[tag]:
                     pending.pop()
-            elif box is None and (found := _kind(element)) is not None:
-                box, box_size, kind = element, 0, found
+            elif box is None and (result := _kind(element)) is not None:
+                box, box_size, kind = element, 0, result
             elif tag in _PICTURES and heading is None and box is None:
                 walk.above.update(pending)
                 pending = []

@@ -40,16 +40,16 @@ def drop_line_numbers(code: HtmlElement) -> None:
     other, or are marked as numbers of the language.
     """
     _drop_column(code)
-    found = _numbers_at_lines(code)
-    if not found or (len(found) == 1 and not names_line(found[0].element)) or _are_tokens(found, code):
+    result = _numbers_at_lines(code)
+    if not result or (len(result) == 1 and not names_line(result[0].element)) or _are_tokens(result, code):
         return
-    apart = min((number.indent for number in found if number.indent is not None), default=0) == 1
-    for number in found:
+    apart = min((number.indent for number in result if number.indent is not None), default=0) == 1
+    for number in result:
         if apart and number.follows is not None:  # the blank that parts every number from its line
             element, place = number.follows
             setattr(element, place, getattr(element, place)[1:])
-    rows = _rows(found, code)
-    for number in found:
+    rows = _rows(result, code)
+    for number in result:
         number.element.drop_tree()
     for row in rows:
         if not row.text_content():
@@ -94,12 +94,12 @@ def is_all_text_of(box: HtmlElement, parent: HtmlElement) -> bool:
     return not any(text.strip() for child in parent.iterchildren("*") if child is not box for text in child.itertext())
 
 
-def _rows(found: Sequence[_Number], code: HtmlElement) -> list[HtmlElement]:
+def _rows(results: Sequence[_Number], code: HtmlElement) -> list[HtmlElement]:
     """The blocks that are the lines of numbers, of those that are blocks: around a number, or around its own block."""
-    rows = [next(number.element.iterancestors(*LINE_BLOCKS), code) for number in found]
+    rows = [next(number.element.iterancestors(*LINE_BLOCKS), code) for number in results]
     for _ in range(_MAX_UP):
         around = [row.getparent() for row in rows]
-        if code in rows or len(set(around)) < len(found) or len(found) < 2:  # they stand below each other
+        if code in rows or len(set(around)) < len(results) or len(results) < 2:  # they stand below each other
             break
         rows = [row for row in around if row is not None]
     return [row for row in rows if row is not code]
@@ -120,7 +120,7 @@ def _numbers_at_lines(code: HtmlElement) -> list[_Number]:
     Where the first is named as the number of a line, others may be left out. Otherwise nothing is read beyond the
     first line without a number.
     """
-    found: list[_Number] = []
+    results: list[_Number] = []
     last = -1
     is_named = False
     begins = True  # the line has no text yet
@@ -132,9 +132,9 @@ def _numbers_at_lines(code: HtmlElement) -> list[_Number]:
             continue
         if begins and text.strip():
             value = _value(text) if place == "text" and element is not code and has_at_most(element, 0) else None
-            if value is not None and (not found or value == last + 1 or (is_named and value > last)):
-                found.append(_Number(_whole(element, code)))
-                is_named = is_named if len(found) > 1 else names_line(found[0].element)
+            if value is not None and (not results or value == last + 1 or (is_named and value > last)):
+                results.append(_Number(_whole(element, code)))
+                is_named = is_named if len(results) > 1 else names_line(results[0].element)
                 last, begins, is_bare = value, "\n" in text.lstrip(), True
                 continue
             if not is_named:
@@ -143,12 +143,12 @@ def _numbers_at_lines(code: HtmlElement) -> list[_Number]:
         if rest.strip() and not is_named:
             return []
         if is_bare and line:
-            found[-1].follows = (element, place)
-            found[-1].indent = len(line) - len(line.lstrip()) if line.strip() or not end else None
+            results[-1].follows = (element, place)
+            results[-1].indent = len(line) - len(line.lstrip()) if line.strip() or not end else None
         has_code = has_code or bool(text.strip())
         is_bare = False
         begins = (begins or bool(end)) and not text.rpartition("\n")[2].strip()
-    return found if has_code else []
+    return results if has_code else []
 
 
 def _whole(element: HtmlElement, code: HtmlElement) -> HtmlElement:
@@ -161,9 +161,9 @@ def _whole(element: HtmlElement, code: HtmlElement) -> HtmlElement:
     return element
 
 
-def _are_tokens(found: Sequence[_Number], code: HtmlElement) -> bool:
+def _are_tokens(results: Sequence[_Number], code: HtmlElement) -> bool:
     """Whether the numbers are coloured as the numbers of a language are, or share their class with other text."""
-    element = found[0].element
+    element = results[0].element
     names, style = element.get("class") or "", element.get("style")
     if not _TOKENS.isdisjoint(names.split()):
         return True
@@ -171,7 +171,7 @@ def _are_tokens(found: Sequence[_Number], code: HtmlElement) -> bool:
         return False
     if not names:
         return element.tag in _EMPHASIS or (style is not None and _COLOURS.fullmatch(style) is not None)
-    numbers = {number.element for number in found}
+    numbers = {number.element for number in results}
     return any(
         other.get("class") == names and other not in numbers and other.text_content().strip()
         for other in code.iter(element.tag)

@@ -43,8 +43,8 @@ def _numbers(items: list[HtmlElement], start: int | None, step: int) -> list[int
     number = 1 if start is None else start
     numbers = []
     for item in items:
-        own = _integer(item.get("value"))
-        number = number if own is None else own
+        value = _integer(item.get("value"))
+        number = number if value is None else value
         numbers.append(number)
         number += step
     return numbers

@@ -150,8 +150,8 @@ def _tex(element: HtmlElement, depth: int) -> str:
             return rf"\text{{{_one_line(element.text_content())}}}"
         case "mfenced", _:
             return (element.get("open") or "(") + ", ".join(parts) + (element.get("close") or ")")
-    own = [element.text or "", *parts] if parts else [element.text_content()]
-    return " ".join(part for part in (_SPACE.sub(" ", part).strip() for part in own) if part)
+    texts = [element.text or "", *parts] if parts else [element.text_content()]
+    return " ".join(part for part in (_SPACE.sub(" ", part).strip() for part in texts) if part)
 
 
 def _grouped(base: str) -> str:

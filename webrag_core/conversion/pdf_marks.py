@@ -121,10 +121,10 @@ def _raised_digits(text_page: pypdfium2.PdfTextPage, drawn: str, marks: PageMark
             _mark(drawn, raised, index, marks)
 
 
-def _is_of_one_font(text_page: pypdfium2.PdfTextPage, one: int, other: int) -> bool:
+def _is_of_one_font(text_page: pypdfium2.PdfTextPage, number: int, other: int) -> bool:
     """Whether two characters surely have one size: much faster to ask than their boxes. Some programs set all text in
     size 1, and make it larger by other means."""
-    size = pdfium.FPDFText_GetFontSize(text_page, one)
+    size = pdfium.FPDFText_GetFontSize(text_page, number)
     return bool(size > _UNIT_SIZE and size == pdfium.FPDFText_GetFontSize(text_page, other))
 
 
@@ -198,8 +198,8 @@ def _letters(text_page: pypdfium2.PdfTextPage, drawn: str, box: _Box) -> tuple[i
     left, bottom, right, top = box
     middle, height = (bottom + top) / 2, (top - bottom) / 2
     probes = (left + share * (right - left) for share in (0.02, 0.1, 0.3, 0.5))
-    found = (pdfium.FPDFText_GetCharIndexAtPos(text_page, x, middle, _TOLERANCE, height) for x in probes)
-    first = next((int(index) for index in found if index >= 0), -1)
+    results = (pdfium.FPDFText_GetCharIndexAtPos(text_page, x, middle, _TOLERANCE, height) for x in probes)
+    first = next((int(index) for index in results if index >= 0), -1)
     if not 0 <= first < len(drawn):
         return None
     last = first + 1

@@ -38,8 +38,8 @@ def _custom_elements(root: HtmlElement, html: str) -> list[HtmlElement]:
     names = {match[1].lower() for match in _CUSTOM_NAME.finditer(html)}
     if not names:
         return []
-    found = root.iter(*names) if len(names) <= _MAX_NAMES else root.xpath("descendant::*[contains(name(), '-')]")
-    return [element for element in reversed(list(found)) if element is not root]
+    result = root.iter(*names) if len(names) <= _MAX_NAMES else root.xpath("descendant::*[contains(name(), '-')]")
+    return [element for element in reversed(list(result)) if element is not root]
 
 
 def _is_in_line(element: HtmlElement) -> bool:

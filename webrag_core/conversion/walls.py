@@ -182,8 +182,8 @@ class _Answer:
         return self.text.words <= MAX_WORDS and self.text.links <= _MAX_LINKS and "```" not in self.text.text
 
     def _stated_kind(self, reason: Reason) -> PlaceholderKind | None:
-        said = plain_words(self.text.text)
-        return next((kind for kind in _KINDS if kind.reason is reason and kind.statement.search(said)), None)
+        words = plain_words(self.text.text)
+        return next((kind for kind in _KINDS if kind.reason is reason and kind.statement.search(words)), None)
 
 
 def _is_message(line: str) -> bool:
@@ -226,16 +226,16 @@ def _kind_of_words(words: str) -> PlaceholderKind | None:
 
 def _names(kind: PlaceholderKind, words: str) -> bool:
     """Whether plain words are a message of the kind: there are no others, or only the site's name behind "to"."""
-    found = kind.headline.search(words)
-    if found is None:
+    match = kind.headline.search(words)
+    if match is None:
         return False
     rest = kind.headline.sub(" ", words)
     if FILLERS.issuperset(rest.split()):
         return True
-    before, behind = words[: found.start()], words[found.end() :]
+    before, behind = words[: match.start()], words[match.end() :]
     if kind.reason is Reason.WALL and FILLERS.issuperset(before.split()) and _TO_SITE.fullmatch(behind):
         return True
-    return UNSPACED.search(found[0]) is not None and 2 * sum(map(str.isalpha, rest)) <= sum(map(str.isalpha, words))
+    return UNSPACED.search(match[0]) is not None and 2 * sum(map(str.isalpha, rest)) <= sum(map(str.isalpha, words))
 
 
 def _title(body: bytes) -> str | None:

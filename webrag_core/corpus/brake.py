@@ -88,14 +88,14 @@ def held_alone(change: TextChange) -> Held | None:
     return Held.REWRITTEN if change.rewrites else None
 
 
-def judge(changes: Mapping[str, TextChange], asked: int) -> dict[str, Held]:
+def judge(changes: Mapping[str, TextChange], requests: int) -> dict[str, Held]:
     """Return the pages whose new texts are held back, by URL. Pure; linear in the pages.
 
-    `changes` are those that keep less than half of a text, of `asked` pages that answered.
+    `changes` are those that keep less than half of a text, of `requests` pages that answered.
     """
     held = {url: alone for url, change in changes.items() if (alone := held_alone(change)) is not None}
     losing = [url for url, change in changes.items() if change.loses]
-    if asked >= SHRINKING_PAGES and 2 * len(losing) > asked:
+    if requests >= SHRINKING_PAGES and 2 * len(losing) > requests:
         held |= dict.fromkeys(losing, Held.SHRUNK)
     urls = list(changes)
     for group in groups_alike([changes[url].new_sketch for url in urls]):
@@ -125,10 +125,10 @@ class Brake:
         kept = (page, new) if self._bytes <= _MAX_WAITING_BYTES else None
         self.waiting[url] = WaitingPage(change, started, kept)
 
-    def decide(self, asked: int) -> list[str]:
-        """Give the verdict on the pages that wait; return their URLs. `asked` counts all pages that answered."""
+    def decide(self, requests: int) -> list[str]:
+        """Give the verdict on the pages that wait; return their URLs. `requests` counts all pages that answered."""
         changes = {url: page.change for url, page in self.waiting.items()}
-        self._verdict = judge(changes, asked)
+        self._verdict = judge(changes, requests)
         return list(changes)
 
     def decided(self, url: str) -> Held | None:

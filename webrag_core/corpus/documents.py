@@ -166,9 +166,9 @@ async def ask_forgotten(connection: AsyncConnection, *urls: str) -> AsyncCursor:
     )
 
 
-async def read_forgotten(asked: AsyncCursor) -> None:
+async def read_forgotten(cursor: AsyncCursor) -> None:
     """Raise FetchError(FORGOTTEN) when one was."""
-    row = await asked.fetchone()
+    row = await cursor.fetchone()
     if row is not None and row[0]:
         raise FetchError(
             Reason.FORGOTTEN, "the page was removed on request; `webrag ingest URL` lets it be stored again"

@@ -154,12 +154,14 @@ class HistoryIngestor:
     ) -> tuple[int, int | None, int]:
         """Each state as a time of being in force; the end of the history as seen now."""
         last = file.states[-1].blob if file.states[-1].blob in texts else None
-        states: list[tuple[CommitDay, str]] = [(self._days[one.commit], one.blob or "") for one in file.states]
-        times = [one for one in segments(states) if one.text in texts]  # what is absent or empty holds at no time
+        states: list[tuple[CommitDay, str]] = [(self._days[state.commit], state.blob or "") for state in file.states]
+        times = [
+            segment for segment in segments(states) if segment.text in texts
+        ]  # what is absent or empty holds at no time
         ids: dict[str, int] = {}
         document_id = 0
         # what was corrected on the day on which it came into force never held
-        past = [blob for blob in dict.fromkeys(one.text for one in times) if blob != last]
+        past = [blob for blob in dict.fromkeys(time.text for time in times) if blob != last]
         for place, blob in enumerate(past):
             before = self.read_at - (len(past) - place) * _INSTANT
             document_id, ids[blob] = await self._store(connection, texts[blob], before, sighting=False)
@@ -169,9 +171,9 @@ class HistoryIngestor:
             absent = Sighting(self.read_at, None, ACQUIRER, basis_of(ACQUIRER))
             await record_sighting(connection, document_id, absent)
         by_version: dict[int, list[Statement]] = {version_id: [] for version_id in ids.values()}
-        for one in times:
-            basis: ValidityBasis = "history" if one.dated else "undated"
-            by_version[ids[one.text]].append(Statement("in_force", one.start, one.end, basis))
+        for time in times:
+            basis: ValidityBasis = "history" if time.dated else "undated"
+            by_version[ids[time.text]].append(Statement("in_force", time.start, time.end, basis))
         for version_id, statements in by_version.items():
             await write_statements(connection, version_id, statements, _BASES)
         return document_id, None if last is None else ids[last], len(set(ids.values()))

@@ -50,32 +50,36 @@ class ValidAnswer:
 
 def holding(day: date, versions: Sequence[SeenVersion], stated: Sequence[StatedVersion]) -> ValidAnswer:
     """What holds of a page on a day: `versions` are all that it has, `stated` all statements of theirs."""
-    kind = next((kind for kind in KINDS if any(one.statement.kind == kind for one in stated)), None)
+    kind = next((kind for kind in KINDS if any(statement.statement.kind == kind for statement in stated)), None)
     if kind is None:
         return ValidAnswer("not_stated", reason="no version of the page says when it holds")
-    numbers = {one.version_id: one for one in versions}
-    listed = [one for one in stated if one.statement.kind == kind and one.version_id in numbers]
-    previous = _last([one for one in listed if one.statement.end is not None and one.statement.end <= day])
-    following = _first([one for one in listed if one.statement.start is not None and one.statement.start > day])
-    holders = [one for one in listed if _holds(one.statement, day)]
-    undated = next((one for one in holders if one.statement.basis == "undated"), None)
-    dated = [one for one in holders if one.statement.basis != "undated"]
+    numbers = {version.version_id: version for version in versions}
+    listed = [statement for statement in stated if statement.statement.kind == kind and statement.version_id in numbers]
+    previous = _last([row for row in listed if row.statement.end is not None and row.statement.end <= day])
+    following = _first([row for row in listed if row.statement.start is not None and row.statement.start > day])
+    holders = [row for row in listed if _holds(row.statement, day)]
+    undated = next((holder for holder in holders if holder.statement.basis == "undated"), None)
+    dated = [holder for holder in holders if holder.statement.basis != "undated"]
     if not dated and undated is not None:
         reason = "it came into force at some time around then that the history does not say"
         return ValidAnswer("not_stated", None, previous, undated, reason)
-    stating = {one.version_id for one in listed if not _is_point(one.statement)}
-    silent = [one for one in versions if one.version_id not in stating]
+    stating = {row.version_id for row in listed if not _is_point(row.statement)}
+    silent = [version for version in versions if version.version_id not in stating]
     if not dated:
         if silent:
             reason = f"version {silent[-1].number} does not say when it holds"
             return ValidAnswer("not_stated", None, previous, following, reason)
         return ValidAnswer("not_in_force", None, previous, following)
-    chosen = max(dated, key=lambda one: (one.statement.start or date.min, numbers[one.version_id].number))
+    chosen = max(dated, key=lambda item: (item.statement.start or date.min, numbers[item.version_id].number))
     if chosen.statement.end is None:
-        own = numbers[chosen.version_id].first_seen
-        for one in silent:  # an open end reaches to the text that took its place
-            if one.first_seen is not None and (own is None or one.first_seen > own) and one.first_seen <= day:
-                reason = f"version {one.number}, seen from {one.first_seen}, does not say when it holds"
+        first_seen = numbers[chosen.version_id].first_seen
+        for item in silent:  # an open end reaches to the text that took its place
+            if (
+                item.first_seen is not None
+                and (first_seen is None or item.first_seen > first_seen)
+                and item.first_seen <= day
+            ):
+                reason = f"version {item.number}, seen from {item.first_seen}, does not say when it holds"
                 return ValidAnswer("not_stated", None, chosen, following, reason)
     return ValidAnswer("certain", chosen, previous, following)
 
@@ -91,8 +95,8 @@ def _is_point(statement: Statement) -> bool:
 
 
 def _last(ended: Sequence[StatedVersion]) -> StatedVersion | None:
-    return max(ended, key=lambda one: one.statement.end or date.min, default=None)
+    return max(ended, key=lambda item: item.statement.end or date.min, default=None)
 
 
 def _first(coming: Sequence[StatedVersion]) -> StatedVersion | None:
-    return min(coming, key=lambda one: one.statement.start or date.max, default=None)
+    return min(coming, key=lambda item: item.statement.start or date.max, default=None)

@@ -110,11 +110,11 @@ async def acquirer_of(
     if source.acquirer is None:
         yield common
         return
-    own = make_acquirer(settings, source.acquirer, database=database)
+    acquirer_of_source = make_acquirer(settings, source.acquirer, database=database)
     try:
-        yield own
+        yield acquirer_of_source
     finally:
-        await own.aclose()
+        await acquirer_of_source.aclose()
 
 
 def make_fetching(settings: Settings, database: Database | None, *, leased: bool = True) -> Fetching:

@@ -41,7 +41,7 @@ async def forget_in_markup(connection: AsyncConnection, urls: Sequence[str]) -> 
     rows = await cursor.fetchall()
     for version_id, content, cut in rows:
         markup = decode({**content, "cut": cut})
-        identifiers |= {one for one in _identifiers(markup) if page_of(one) in urls}
+        identifiers |= {identifier for identifier in _identifiers(markup) if page_of(identifier) in urls}
         await _write(connection, int(version_id), without(markup, frozenset(urls)))
     return len(rows), sorted(identifiers)
 

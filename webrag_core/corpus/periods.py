@@ -62,13 +62,13 @@ def periods_of(sightings: Iterable[Sighting]) -> list[Period]:
         if known is None or _rank(sighting) > _rank(known):
             at_each[sighting.at] = sighting
     periods: list[Period] = []
-    for _, one in sorted(at_each.items()):
-        if periods and periods[-1].version_id == one.version_id:
-            periods[-1] = replace(periods[-1], seen_last=one.at)
+    for _, item in sorted(at_each.items()):
+        if periods and periods[-1].version_id == item.version_id:
+            periods[-1] = replace(periods[-1], seen_last=item.at)
             continue
         if periods:
-            periods[-1] = replace(periods[-1], seen_until=one.at)
-        periods.append(Period(one.version_id, one.at, one.at, None, one.acquirer, one.basis))
+            periods[-1] = replace(periods[-1], seen_until=item.at)
+        periods.append(Period(item.version_id, item.at, item.at, None, item.acquirer, item.basis))
     return periods
 
 
@@ -159,7 +159,15 @@ async def _insert(connection: AsyncConnection, document_id: int, periods: Sequen
             "INSERT INTO version_periods (document_id, version_id, seen_from, seen_last, seen_until, acquirer, basis)"
             " VALUES (%s, %s, %s, %s, %s, %s, %s)",
             [
-                (document_id, one.version_id, one.seen_from, one.seen_last, one.seen_until, one.acquirer, one.basis)
-                for one in periods
+                (
+                    document_id,
+                    period.version_id,
+                    period.seen_from,
+                    period.seen_last,
+                    period.seen_until,
+                    period.acquirer,
+                    period.basis,
+                )
+                for period in periods
             ],
         )

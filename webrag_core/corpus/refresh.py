@@ -144,11 +144,11 @@ class SourceRefresh:
         crawl = _Crawl(self._acquirer, self._store_page, self._pages, run_id, advance, Brake(accept))
         first = [source.start_url] if with_start and shard.holds(source.start_url) else []
         again = [url for url, error in before.failed.items() if error.transient and shard.holds(url)]
-        asked = list(dict.fromkeys([*first, *again, *plan.urls]))[:limit]
+        requests = list(dict.fromkeys([*first, *again, *plan.urls]))[:limit]
         async with self._database.transaction() as connection:
-            audits = await choose_audits(connection, source.id, asked, run_id)
+            audits = await choose_audits(connection, source.id, requests, run_id)
         await crawl.fetch(audits)  # before the others: one lie, and they are asked whole too
-        await crawl.fetch(asked)
+        await crawl.fetch(requests)
         if crawl.asked and not crawl.answered and limit is None:
             await crawl.fetch(_probes(source, known, crawl.asked))
         await crawl.settle()
@@ -385,13 +385,13 @@ class _Crawl:
         self._advance(url)
 
 
-def _probes(source: Source, known: Iterable[KnownPage], asked: Collection[str]) -> list[str]:
+def _probes(source: Source, known: Iterable[KnownPage], requests: Collection[str]) -> list[str]:
     """Pages that were not asked: the start page, then those that were checked last."""
     newest_first = sorted(
         known, key=lambda page: page.last_checked.timestamp() if page.last_checked else 0, reverse=True
     )
     newest_first.sort(key=lambda page: page.url != source.start_url)
-    return [page.url for page in newest_first if page.url not in asked][:_PROBES]
+    return [page.url for page in newest_first if page.url not in requests][:_PROBES]
 
 
 async def _why_empty(connection: AsyncConnection, source: Source, shard: Shard, crawl: _Crawl) -> dict[str, str] | None:
@@ -416,10 +416,12 @@ def at_cadence(pages: Iterable[KnownPage], source: Source, interval: timedelta) 
     """
     if source.refresh_hours is None:
         return list(pages)
-    own = timedelta(hours=source.refresh_hours * 0.9)
+    interval_of_source = timedelta(hours=source.refresh_hours * 0.9)
     return [
-        replace(page, next_check=page.last_checked + own)
-        if page.last_checked and page.next_check and page.next_check - page.last_checked >= min(interval, own)
+        replace(page, next_check=page.last_checked + interval_of_source)
+        if page.last_checked
+        and page.next_check
+        and page.next_check - page.last_checked >= min(interval, interval_of_source)
         else page
         for page in pages
     ]

@@ -220,7 +220,7 @@ async def sources_to_refresh(connection: AsyncConnection, names: Sequence[str]) 
     if not names:
         return [source for source in await list_sources(connection) if not source.paused]
     named = [(name, source) for name in names for source in await find_sources(connection, name)]
-    chosen = [one for name, one in named if not one.paused or one.key == source_name(name)]
+    chosen = [item for name, item in named if not item.paused or item.key == source_name(name)]
     return list({source.key: source for source in chosen}.values())
 
 

@@ -48,14 +48,16 @@ _FENCE = re.compile(r"[ \t]*(```|~~~)")
 def read_statements(markdown: str) -> list[Statement]:
     """The statements of a text about itself, with their spans. Looks at its first and last lines only."""
     head, foot = _lines(markdown)
-    found: dict[ValidityKind, list[Statement]] = {}
+    results: dict[ValidityKind, list[Statement]] = {}
     for start, line in head:
-        for one in _stated(line, start):
-            found.setdefault(one.kind, []).append(one)
-    if "published" not in found:
+        for statement in _stated(line, start):
+            results.setdefault(statement.kind, []).append(statement)
+    if "published" not in results:
         for start, line in foot:
-            found.setdefault("published", []).extend(one for one in _stated(line, start) if one.kind == "published")
-    return [one for statements in found.values() for one in _agreed(statements)]
+            results.setdefault("published", []).extend(
+                statement for statement in _stated(line, start) if statement.kind == "published"
+            )
+    return [item for statements in results.values() for item in _agreed(statements)]
 
 
 def _lines(markdown: str) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
@@ -119,12 +121,12 @@ def _agreed(statements: Sequence[Statement]) -> list[Statement]:
     """One statement of a kind: a beginning and an end that stand apart are one time; two beginnings are none."""
     if not statements:
         return []
-    starts = {one.start for one in statements if one.start is not None}
-    ends = {one.end for one in statements if one.end is not None}
+    starts = {statement.start for statement in statements if statement.start is not None}
+    ends = {statement.end for statement in statements if statement.end is not None}
     if len(starts) > 1 or len(ends) > 1:
         return []
     start, end = next(iter(starts), None), next(iter(ends), None)
     if start is not None and end is not None and start >= end:
         return []
-    first = next(one for one in statements if start is None or one.start == start)
+    first = next(statement for statement in statements if start is None or statement.start == start)
     return [Statement(first.kind, start, end, "text", first.char_start, first.char_end)]

@@ -38,12 +38,12 @@ def metadata_statements(nodes: Sequence[Mapping[str, Any]]) -> list[Statement]:
 
     A `legislationDateVersion` is a day on which the text holds: it says nothing of other days.
     """
-    found: dict[ValidityKind, set[Statement]] = {}
+    results: dict[ValidityKind, set[Statement]] = {}
     for node in nodes[:_MOST_NODES]:
         if _is_a(node, _TEXTS):
-            for one in _of_node(node):
-                found.setdefault(one.kind, set()).add(one)
-    return [next(iter(statements)) for statements in found.values() if len(statements) == 1]
+            for item in _of_node(node):
+                results.setdefault(item.kind, set()).add(item)
+    return [next(iter(statements)) for statements in results.values() if len(statements) == 1]
 
 
 def _of_node(node: Mapping[str, Any]) -> Iterator[Statement]:
@@ -63,7 +63,7 @@ def _of_node(node: Mapping[str, Any]) -> Iterator[Statement]:
 
 def _is_a(node: Mapping[str, Any], types: re.Pattern[str]) -> bool:
     kind = node.get("@type")
-    return any(isinstance(one, str) and types.search(one) for one in (kind if isinstance(kind, list) else [kind]))
+    return any(isinstance(item, str) and types.search(item) for item in (kind if isinstance(kind, list) else [kind]))
 
 
 def _interval(value: object) -> tuple[date | None, date | None]:

@@ -97,10 +97,10 @@ def sketch_of(markdown: str, url: str) -> Sketch:
     return tuple(sorted(digests)[:SKETCH_WORDS])
 
 
-def alike(one: Sequence[int], other: Sequence[int]) -> bool:
+def alike(sequence: Sequence[int], other: Sequence[int]) -> bool:
     """Whether two sketches are of nearly the same text: three quarters of their words are common to both."""
-    smallest = sorted({*one, *other})[:SKETCH_WORDS]
-    return len({*smallest} & {*one} & {*other}) >= _ALIKE * len(smallest)
+    smallest = sorted({*sequence, *other})[:SKETCH_WORDS]
+    return len({*smallest} & {*sequence} & {*other}) >= _ALIKE * len(smallest)
 
 
 def groups_alike(sketches: Sequence[Sketch]) -> list[list[int]]:
@@ -112,9 +112,9 @@ def groups_alike(sketches: Sequence[Sketch]) -> list[list[int]]:
     known: dict[int, list[int]] = {}
     for position, sketch in enumerate(sketches):
         candidates = dict.fromkeys(group for digest in sketch[:_LOOKED_UP] for group in known.get(digest, ()))
-        found = next((group for group in candidates if alike(sketches[groups[group][0]], sketch)), None)
-        if found is not None:
-            groups[found].append(position)
+        result = next((group for group in candidates if alike(sketches[groups[group][0]], sketch)), None)
+        if result is not None:
+            groups[result].append(position)
             continue
         for digest in sketch[:_LOOKED_UP]:
             if len(known.setdefault(digest, [])) < _LOOKED_UP:

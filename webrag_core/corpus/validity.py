@@ -44,9 +44,16 @@ async def write_statements(
             "INSERT INTO version_validity (version_id, valid, kind, basis, char_start, char_end)"
             " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
             [
-                (version_id, DateRange(one.start, one.end), one.kind, one.basis, one.char_start, one.char_end)
-                for one in statements
-                if one.basis in bases
+                (
+                    version_id,
+                    DateRange(statement.start, statement.end),
+                    statement.kind,
+                    statement.basis,
+                    statement.char_start,
+                    statement.char_end,
+                )
+                for statement in statements
+                if statement.basis in bases
             ],
         )
 

@@ -120,7 +120,7 @@ async def load_works(database: Database, url: str) -> list[Work]:
     for work, key, address, label, title, stored in rows:
         members.setdefault((work, key), []).append(WorkMember(address, label, title or None, stored))
     return [
-        Work(key, tuple(sorted(listed, key=lambda one: _in_order(one.label))))
+        Work(key, tuple(sorted(listed, key=lambda row: _in_order(row.label))))
         for (_, key), listed in members.items()
         if len(listed) > 1
     ]

@@ -28,8 +28,8 @@ class NotVerbatimError(InvalidInputError):
 
     def __init__(self, where: str, near: str | None) -> None:
         self.plain = f"the quote does not stand, letter for letter, in {where}"
-        said = "no sentence shares a word with it" if near is None else f"nearest is: {one_line(near)[:_SHOWN]}"
-        super().__init__(f"{self.plain}; {said}")
+        hint = "no sentence shares a word with it" if near is None else f"nearest is: {one_line(near)[:_SHOWN]}"
+        super().__init__(f"{self.plain}; {hint}")
 
 
 async def prove(connection: AsyncConnection, better: Better) -> tuple[Suggestion, Quote]:

@@ -123,7 +123,7 @@ async def _check_target(connection: AsyncConnection, new: NewFeedback) -> None:
     ):
         if number is not None:
             cursor = await connection.execute(query, (answer,))
-            numbers = [one[0] for one in await cursor.fetchall()]
+            numbers = [row[0] for row in await cursor.fetchall()]
             if number not in numbers:
                 there = f"it has {numbers[0]} to {numbers[-1]}" if numbers else "it has none"
                 raise InvalidInputError(f"answer {new.answer_id} has no {name} {number}; {there}")

@@ -79,8 +79,10 @@ def _by_sentence(old: PageText, units: Sequence[tuple[int, int]], new: PageText)
     """What became of a quote whose sentences have fates of their own."""
     places = [(find_quote(old, start, end, new), end - start) for start, end in units]
     standing = [place for place, _ in places if place is not None and place.state in ("valid", "moved")]
-    spans = [(one.start, one.end) for one, _ in places if one is not None and one.start is not None]
-    kept = sum(length * (0.0 if one is None else one.kept) for one, length in places) / sum(one for _, one in places)
+    spans = [(place.start, place.end) for place, _ in places if place is not None and place.start is not None]
+    kept = sum(length * (0.0 if place is None else place.kept) for place, length in places) / sum(
+        place for _, place in places
+    )
     if not spans and kept == 0:
         return None
     whole = len(standing) == len(units)
@@ -91,9 +93,9 @@ def _by_sentence(old: PageText, units: Sequence[tuple[int, int]], new: PageText)
         1.0 if whole else round(min(kept, 0.999), 3),
         min(start for start, _ in spans) if similar and spans else None,
         max(end or 0 for _, end in spans) if similar and spans else None,
-        any(one.ambiguous for one in standing),
+        any(item.ambiguous for item in standing),
         True,
-        tuple(sorted({fact for one, _ in places if one is not None for fact in one.facts_changed})),
+        tuple(sorted({fact for place, _ in places if place is not None for fact in place.facts_changed})),
         len(units),
         len(standing),
     )
@@ -223,8 +225,8 @@ def _agreement(old: str, start: int, end: int, new: str, at: int, at_end: int) -
 
 def _common(pairs: zip[tuple[str, str]]) -> int:
     length = 0
-    for one, other in pairs:
-        if one != other:
+    for pair, other in pairs:
+        if pair != other:
             break
         length += 1
     return length
@@ -234,5 +236,5 @@ def _context_changed(old: PageText, start: int, end: int, new: PageText, at: int
     if old.headings_at(start) != new.headings_at(at):
         return True
     pairs = zip(old.neighbours(start, end), new.neighbours(at, at_end), strict=True)
-    changed = [(one, other) for one, other in pairs if one != other]
-    return len(changed) == 2 or any(deprecation_changed(one, other) for one, other in changed)
+    changed = [(pair, other) for pair, other in pairs if pair != other]
+    return len(changed) == 2 or any(deprecation_changed(first, other) for first, other in changed)

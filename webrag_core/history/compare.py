@@ -62,45 +62,49 @@ async def compare(connection: AsyncConnection, url: str, before: str, after: str
     Raises InvalidInputError for a page or version that is not stored, and for a text that is no longer kept.
     """
     history = await seen_history(connection, url)
-    one = await _version(connection, url, history.periods, before)
+    item = await _version(connection, url, history.periods, before)
     other = await _version(connection, url, history.periods, after)
-    same = one.sha256 == other.sha256
-    note = f"both are version {one.version}: nothing changed" if same else None
-    diff = await beside_loop(recent_diff, one.text, other.text)
-    return PageComparison(url=history.url, before=one, after=other, diff=diff, note=note)
+    same = item.sha256 == other.sha256
+    note = f"both are version {item.version}: nothing changed" if same else None
+    diff = await beside_loop(recent_diff, item.text, other.text)
+    return PageComparison(url=history.url, before=item, after=other, diff=diff, note=note)
 
 
 def _kept(periods: list[HistoryPeriod]) -> str:
-    numbers = sorted({one.version for one in periods if one.version is not None and one.kept})
+    numbers = sorted({period.version for period in periods if period.version is not None and period.kept})
     return f"those of versions {', '.join(map(str, numbers))} are" if numbers else "nor is any other"
 
 
 async def _version(connection: AsyncConnection, url: str, periods: list[HistoryPeriod], wanted: str) -> VersionText:
     text = wanted.strip().removeprefix("v")
     if text.isdecimal() and len(text) < 4:  # four digits are a year
-        own = [one for one in periods if one.version == int(text)]
+        matches = [period for period in periods if period.version == int(text)]
     else:
-        found = await seen_at(connection, url, AsOf.parse(wanted, "version or date"))
-        own = [one for one in periods if one.version_id is not None and one.version_id == found.version_id]
-        if not own:
-            raise InvalidInputError(f"no text of {url} at {wanted.strip()}: {found.note}")
-    if not own:
-        known = ", ".join(str(one) for one in sorted({one.version for one in periods if one.version is not None}))
-        raise InvalidInputError(f"{url} has no version {text}; it has {known or 'none'}")
-    if not own[0].kept:
-        raise InvalidInputError(
-            f"there was a version {own[0].version} of {url} from {own[0].seen_from:%Y-%m-%d} to"
-            f" {own[-1].seen_last:%Y-%m-%d}; its text is no longer kept, {_kept(periods)}"
+        result = await seen_at(connection, url, AsOf.parse(wanted, "version or date"))
+        matches = [
+            period for period in periods if period.version_id is not None and period.version_id == result.version_id
+        ]
+        if not matches:
+            raise InvalidInputError(f"no text of {url} at {wanted.strip()}: {result.note}")
+    if not matches:
+        known = ", ".join(
+            str(period) for period in sorted({period.version for period in periods if period.version is not None})
         )
-    cursor = await connection.execute("SELECT markdown FROM document_versions WHERE id = %s", (own[0].version_id,))
+        raise InvalidInputError(f"{url} has no version {text}; it has {known or 'none'}")
+    if not matches[0].kept:
+        raise InvalidInputError(
+            f"there was a version {matches[0].version} of {url} from {matches[0].seen_from:%Y-%m-%d} to"
+            f" {matches[-1].seen_last:%Y-%m-%d}; its text is no longer kept, {_kept(periods)}"
+        )
+    cursor = await connection.execute("SELECT markdown FROM document_versions WHERE id = %s", (matches[0].version_id,))
     (markdown,) = await cursor.fetchone() or ("",)
     return VersionText(
-        version_id=own[0].version_id or 0,
-        version=own[0].version or 0,
-        url=own[0].url,
-        sha256=own[0].sha256 or "",
-        title=own[0].title,
-        seen_from=own[0].seen_from,
-        seen_last=own[-1].seen_last,
+        version_id=matches[0].version_id or 0,
+        version=matches[0].version or 0,
+        url=matches[0].url,
+        sha256=matches[0].sha256 or "",
+        title=matches[0].title,
+        seen_from=matches[0].seen_from,
+        seen_last=matches[-1].seen_last,
         text=markdown,
     )

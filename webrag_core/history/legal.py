@@ -64,7 +64,9 @@ async def part_of(connection: AsyncConnection, version_id: int, text: str, part:
         raise InvalidInputError(f"the page has no part {part}")
     headings = [block for block in parse_blocks(text) if block.kind == "heading"]
     starts = [(block.start, _level(text, block.start)) for block in headings]
-    start, level = next((one for one, after in pairwise([*starts, (len(text) + 1, 0)]) if after[0] >= end_of_heading))
+    start, level = next(
+        (start for start, after in pairwise([*starts, (len(text) + 1, 0)]) if after[0] >= end_of_heading)
+    )
     return start, next((at for at, other in starts if at > start and other <= level), len(text))
 
 

@@ -78,7 +78,7 @@ class PageHistory(Readable, BaseModel):
 
     def last_two(self) -> tuple[str, str] | None:
         """Numbers of the last two different texts that are kept, the earlier one first; None for fewer."""
-        texts = (str(one.version) for one in reversed(self.periods) if one.version is not None and one.kept)
+        texts = (str(period.version) for period in reversed(self.periods) if period.version is not None and period.kept)
         numbers = list(dict.fromkeys(texts))
         return (numbers[1], numbers[0]) if len(numbers) > 1 else None
 

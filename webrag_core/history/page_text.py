@@ -46,14 +46,14 @@ class PageText:
 
     def same_section(self, position: int, other: PageText, place: int) -> bool:
         """Whether two positions stand under headings that name the same thing."""
-        one, two = _lettered(self.headings_at(position)), _lettered(other.headings_at(place))
-        if one == two:
+        item, two = _lettered(self.headings_at(position)), _lettered(other.headings_at(place))
+        if item == two:
             return True
-        if max(len(one), len(two)) < 2 and max(self.titles, other.titles) < 2:
+        if max(len(item), len(two)) < 2 and max(self.titles, other.titles) < 2:
             return True  # above the first section there is only the page, whatever its title
-        if not one or not two:
+        if not item or not two:
             return False
-        for mine, its in zip(reversed(one[1:] or one), reversed(two[1:] or two), strict=False):
+        for mine, its in zip(reversed(item[1:] or item), reversed(two[1:] or two), strict=False):
             if not _same_name(mine, its):
                 return False
             if _QUALIFIED.search(_name(its)) and other.is_unique(its):
@@ -117,7 +117,7 @@ class PlainText:
 
     def __init__(self, source: str, units: Sequence[Sentence], spans: Sequence[tuple[int, int]]) -> None:
         self._spans = spans
-        parts = [without_markup(source[one.start : one.end]) for one in units]
+        parts = [without_markup(source[unit.start : unit.end]) for unit in units]
         self._starts: list[int] = []
         position = 0
         for part in parts:
@@ -214,13 +214,13 @@ def _name(heading: str) -> str:
     return words[-1] if bracket and words else heading.casefold()
 
 
-def _same_name(one: str, other: str) -> bool:
-    if _name(one) == _name(other):
+def _same_name(text: str, other: str) -> bool:
+    if _name(text) == _name(other):
         return True
-    if "(" in one + other:
+    if "(" in text + other:
         return False
-    codes = set(_CODE.findall(one)), set(_CODE.findall(other))
-    return codes[0] == codes[1] if any(codes) else shared_words(_DIGITS.sub("", one), _DIGITS.sub("", other)) >= _ALIKE
+    codes = set(_CODE.findall(text)), set(_CODE.findall(other))
+    return codes[0] == codes[1] if any(codes) else shared_words(_DIGITS.sub("", text), _DIGITS.sub("", other)) >= _ALIKE
 
 
 def without_markup(markdown: str) -> str:

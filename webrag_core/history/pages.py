@@ -57,7 +57,7 @@ async def versions(database: Database, url: str, *, last: int | None = None) -> 
         url=address,
         periods=[_plain(row) for row in rows],
         stated=stated,
-        works={work.key: [OtherVersion(**asdict(one)) for one in work.members] for work in works},
+        works={work.key: [OtherVersion(**asdict(member)) for member in work.members] for work in works},
     )
 
 
@@ -95,7 +95,7 @@ async def seen_at(connection: AsyncConnection, url: str, at: AsOf) -> PageAt:
     address, timelines = await _timelines(connection, url)
     answers = [_answer(address, rows, at) for rows in timelines]
     # an address that became another page's: what it said itself counts, while it did
-    known = [one for one in answers if one.version is not None and one.certainty != "not_seen"]
+    known = [answer for answer in answers if answer.version is not None and answer.certainty != "not_seen"]
     chosen = (known or answers)[0]
     if chosen.version_id is not None:
         cursor = await connection.execute("SELECT markdown FROM document_versions WHERE id = %s", (chosen.version_id,))

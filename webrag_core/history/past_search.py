@@ -177,13 +177,13 @@ async def _pages_holding(connection: AsyncConnection, filters: ScopeFilter, at: 
     cursor = await connection.execute(_STATING, {**places, "kinds": list(KINDS)}, prepare=False)
     current = {int(document): version for document, version in await cursor.fetchall()}
     answers = await holding_versions(connection, list(current), at.end.date())
-    chosen = {document: one.chosen.version_id for document, one in answers.items() if one.chosen is not None}
+    chosen = {document: answer.chosen.version_id for document, answer in answers.items() if answer.chosen is not None}
     cursor = await connection.execute(
         "SELECT id FROM document_versions WHERE id = ANY(%s) AND pruned_at IS NOT NULL", (list(chosen.values()),)
     )
     pruned = {int(row[0]) for row in await cursor.fetchall()}
     kept = {document: version for document, version in chosen.items() if version not in pruned}
-    silent = sum(one.chosen is None and one.certainty == "not_stated" for one in answers.values())
+    silent = sum(answer.chosen is None and answer.certainty == "not_stated" for answer in answers.values())
     left_out = {
         "not in force then": len(current) - len(chosen) - silent,
         "without a word on when they hold": int(stored) - len(current) + silent,
@@ -257,7 +257,7 @@ async def _best_by_words(connection: AsyncConnection, query: str, versions: Sequ
         holders = [int(row[0]) for row in await cursor.fetchall()]
         for version_id in holders:
             weights[version_id] += math.log(1 + len(versions) / len(holders))
-    ranked = sorted(versions, key=lambda one: (-weights[one], one))
+    ranked = sorted(versions, key=lambda version: (-weights[version], version))
     return ranked[:_PAGES]
 
 

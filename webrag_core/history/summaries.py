@@ -38,7 +38,7 @@ async def change_summaries(
 ) -> list[ChangeSummary | None]:
     """The summary of each pair (text before, text after). None where a text is not kept, and for the pairs after those
     of 400,000 characters that this process had not compared yet."""
-    hashes = [(one.sha256 or "", other.sha256 or "") for one, other in pairs]
+    hashes = [(pair.sha256 or "", other.sha256 or "") for pair, other in pairs]
     ids = [
         version
         for pair, periods in zip(hashes, pairs, strict=True)
@@ -49,12 +49,12 @@ async def change_summaries(
     cursor = await connection.execute("SELECT id, characters FROM document_versions WHERE id = ANY(%s)", (ids,))
     sizes = {int(row[0]): int(row[1] or 0) for row in await cursor.fetchall()}
     chosen, left = [], _CHARACTERS
-    for pair, (one, other) in zip(hashes, pairs, strict=True):
-        if _SUMMARIES.get(pair) is None and one.version_id in sizes and other.version_id in sizes:
-            left -= sizes[one.version_id] + sizes[other.version_id]
+    for pair, (first, other) in zip(hashes, pairs, strict=True):
+        if _SUMMARIES.get(pair) is None and first.version_id in sizes and other.version_id in sizes:
+            left -= sizes[first.version_id] + sizes[other.version_id]
             if left < 0:
                 break
-            chosen.append((pair, one.version_id, other.version_id))
+            chosen.append((pair, first.version_id, other.version_id))
     texts = await version_texts(connection, [version for _, *versions in chosen for version in versions])
     for pair, one_id, other_id in chosen:
         if one_id in texts and other_id in texts:

@@ -44,23 +44,23 @@ async def stated_times(connection: AsyncConnection, documents: Sequence[int]) ->
     stated = await load_statements(connection, documents, _ALL_KINDS)
     cursor = await connection.execute(
         "SELECT id, number FROM document_versions WHERE id = ANY(%s)",
-        ([one.version_id for listed in stated.values() for one in listed],),
+        ([row.version_id for listed in stated.values() for row in listed],),
     )
     numbers = {int(version): int(number) for version, number in await cursor.fetchall()}
     listed = [
         StatedTime(
-            version=numbers[one.version_id],
-            kind=one.statement.kind,
-            start=one.statement.start,
-            end=one.statement.end,
-            basis=one.statement.basis,
-            char_start=one.statement.char_start,
-            char_end=one.statement.char_end,
+            version=numbers[item.version_id],
+            kind=item.statement.kind,
+            start=item.statement.start,
+            end=item.statement.end,
+            basis=item.statement.basis,
+            char_start=item.statement.char_start,
+            char_end=item.statement.char_end,
         )
         for document in documents
-        for one in stated.get(document, ())
+        for item in stated.get(document, ())
     ]
-    return sorted(listed, key=lambda one: _ALL_KINDS.index(one.kind))
+    return sorted(listed, key=lambda row: _ALL_KINDS.index(row.kind))
 
 
 async def holding_versions(connection: AsyncConnection, documents: Sequence[int], day: date) -> dict[int, ValidAnswer]:
@@ -68,8 +68,10 @@ async def holding_versions(connection: AsyncConnection, documents: Sequence[int]
     versions = await _versions(connection, documents)
     stated = await load_statements(connection, documents, KINDS)
     by_document: dict[int, list[SeenVersion]] = {}
-    for one in versions:
-        by_document.setdefault(one.document_id, []).append(SeenVersion(one.id, one.number, one.first_seen))
+    for version in versions:
+        by_document.setdefault(version.document_id, []).append(
+            SeenVersion(version.id, version.number, version.first_seen)
+        )
     return {document: holding(day, by_document.get(document, ()), stated.get(document, ())) for document in documents}
 
 
@@ -80,11 +82,11 @@ async def valid_page(connection: AsyncConnection, address: str, documents: Seque
     """
     day = at.end.date()
     answers = await holding_versions(connection, documents, day)
-    document = next((one for one in documents if answers[one].certainty == "certain"), documents[0])
+    document = next((document for document in documents if answers[document].certainty == "certain"), documents[0])
     answer = answers[document]
-    versions = {one.id: one for one in await _versions(connection, [document])}
+    versions = {version.id: version for version in await _versions(connection, [document])}
     previous, following = (
-        None if one is None else versions[one.version_id].number for one in (answer.previous, answer.following)
+        None if item is None else versions[item.version_id].number for item in (answer.previous, answer.following)
     )
     page = PageAt(
         url=address,
@@ -126,9 +128,9 @@ def _note(answer: ValidAnswer, versions: dict[int, _Version], day: date) -> str:
     if answer.chosen is not None:
         return f"version {versions[answer.chosen.version_id].number} {time_text(answer.chosen.statement)}"
     around = "; ".join(
-        f"version {versions[one.version_id].number} {time_text(one.statement)}"
-        for one in (answer.previous, answer.following)
-        if isinstance(one, StatedVersion)
+        f"version {versions[item.version_id].number} {time_text(item.statement)}"
+        for item in (answer.previous, answer.following)
+        if isinstance(item, StatedVersion)
     )
     if answer.certainty == "not_in_force":
         return f"no version holds on {day}: {around}"

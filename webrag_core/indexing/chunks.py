@@ -111,7 +111,7 @@ def chunk_rows(
     column = iter(columns)
 
     def row(
-        chunk: Chunk, chunk_id: int, parent_id: int | None, ordinal: int, own: tuple[str | None, bytes | None]
+        chunk: Chunk, chunk_id: int, parent_id: int | None, ordinal: int, text_and_key: tuple[str | None, bytes | None]
     ) -> tuple[object, ...]:
         return (
             chunk_id,
@@ -126,7 +126,7 @@ def chunk_rows(
             chunk.token_count,
             list(chunk.flags),
             text[chunk.char_start : chunk.char_end] if parent_id is None else None,  # a child is a slice of it
-            *own,
+            *text_and_key,
         )
 
     for ordinal, parent in enumerate(parents):

@@ -76,9 +76,9 @@ async def ask_live(connection: AsyncConnection, model_id: int) -> AsyncCursor:
     return await connection.execute("SELECT state = 'live' FROM embedding_models WHERE id = %s", (model_id,))
 
 
-async def read_live(asked: AsyncCursor) -> None:
+async def read_live(cursor: AsyncCursor) -> None:
     """Raises StoreError when the model is live no longer."""
-    row = await asked.fetchone()
+    row = await cursor.fetchone()
     if row is None or not row[0]:
         raise StoreError("the corpus was switched to another embedding model", code="embedding_model_mismatch")
 

@@ -212,9 +212,9 @@ class Indexer:
     async def _activate(self, version_id: int, model_id: int, patient: bool) -> IndexOutcome:
         async with self._database.connection() as connection:
             async with connection.pipeline():
-                asked = await ask_state(connection, version_id, self._key, model_id)
+                reading = await ask_state(connection, version_id, self._key, model_id)
                 version = await self._load(connection, version_id)
-            state = await read_state(asked)
+            state = await read_state(reading)
             if state.settled and not await edges_are_missing(connection, version):
                 return IndexOutcome(version.document_id, version_id, 0, False)
             inputs = None if state.settled else await page_inputs(connection, version)
@@ -242,10 +242,10 @@ class Indexer:
                 urls = [str(row[1]) for row in await moved.fetchall()]
                 async with connection.pipeline():
                     await documents.lock_urls(connection, version.canonical_url, *urls)
-                    asked = await ask_state(connection, version_id, self._key, model_id)
+                    reading = await ask_state(connection, version_id, self._key, model_id)
                     await change.ask(connection)
                     new_ids = await chunk_table.ask_ids(connection, page.parents)
-                now = await read_state(asked)
+                now = await read_state(reading)
                 if now.settled:  # another writer was faster
                     return IndexOutcome(version.document_id, version_id, embedded, False)
                 if not await change.read():

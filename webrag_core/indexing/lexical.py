@@ -64,7 +64,7 @@ class TermLookup:
         self._memory = memory
         self.ids = ids
         self.unknown = set(wanted) - ids.keys()
-        self._asked: AsyncCursor | None = None
+        self._cursor: AsyncCursor | None = None
         self._again = False
 
     async def ask(self, connection: AsyncConnection) -> None:
@@ -76,14 +76,14 @@ class TermLookup:
                 "INSERT INTO lexical_terms (term) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING",
                 (sorted(self.unknown),),
             )
-        self._asked = await connection.execute(
+        self._cursor = await connection.execute(
             "SELECT term, id FROM lexical_terms WHERE term = ANY(%s)", (list(self.unknown),)
         )
         self._again = True
 
     async def read(self) -> None:
         """Take in what was asked last."""
-        cursor, self._asked = self._asked, None
+        cursor, self._cursor = self._cursor, None
         if cursor is None:
             return
         rows = {term: int(term_id) for term, term_id in await cursor.fetchall()}

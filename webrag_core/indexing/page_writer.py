@@ -56,7 +56,7 @@ class PageWriter:
         )
         children = zip(chunk_ids[parents:], self.page.digests, strict=True)
         await models.copy_in(
-            connection, self.model_id, [(one, document_id, vectors[digest]) for one, digest in children]
+            connection, self.model_id, [(child, document_id, vectors[digest]) for child, digest in children]
         )
         await self.change.copy(connection)
         counts = dict(zip(chunk_ids[:parents], self.page.counts, strict=True))

@@ -144,11 +144,11 @@ class Corpus:
             indexed = await self.indexer.index(page.version_id, patient=patient)
         warnings = list(page.warnings)
         if indexed.waiting:
-            found = f"{indexed.waiting} passages are searched by words only until the embedding model works again"
-            warnings.append(Caution.on(page.url, f"{found}: {indexed.reason}"))
+            result = f"{indexed.waiting} passages are searched by words only until the embedding model works again"
+            warnings.append(Caution.on(page.url, f"{result}: {indexed.reason}"))
         if indexed.refused:
-            found = f"{indexed.refused} passages are searched by words only, since the embedding model refuses them"
-            warnings.append(Caution.on(page.url, f"{found}: {indexed.reason}"))
+            result = f"{indexed.refused} passages are searched by words only, since the embedding model refuses them"
+            warnings.append(Caution.on(page.url, f"{result}: {indexed.reason}"))
         return AddedDocument(
             page.url,
             page.document_id,

@@ -52,8 +52,8 @@ def prepare(
         dict(zip(digests, tokens, strict=True)),
         child_columns(texts, version.language, tokens),
         [
-            term_counts(one.heading_path, version.markdown[one.char_start : one.char_end], version.language)
-            for one in parents
+            term_counts(parent.heading_path, version.markdown[parent.char_start : parent.char_end], version.language)
+            for parent in parents
         ],
         edges_of(version, inputs, blocks),
     )

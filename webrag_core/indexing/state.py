@@ -34,9 +34,9 @@ class IndexState:
     is_empty: bool
 
 
-async def read_state(asked: AsyncCursor) -> IndexState:
+async def read_state(cursor: AsyncCursor) -> IndexState:
     """Read what `ask_state` asked."""
-    row = await asked.fetchone()
+    row = await cursor.fetchone()
     if row is None:  # removed on request meanwhile
         return IndexState(settled=True, is_empty=False)
     overtaken, complete, moved, empty = row

@@ -65,11 +65,11 @@ class _Piece:
     text: str
     kind: Literal["word", "code", "whole"]
 
-    def term(self, own: Rules) -> str:
+    def term(self, word_rules: Rules) -> str:
         """Its term; "" for a stop word."""
         if self.kind == "whole":
             return self.text
-        return (own if self.kind == "word" else rules(DEFAULT)).term(self.text)
+        return (word_rules if self.kind == "word" else rules(DEFAULT)).term(self.text)
 
 
 def _grams(run: str) -> list[str]:
@@ -101,7 +101,12 @@ def _number(word: str) -> list[_Piece]:
     if (measure := _MEASURE.fullmatch(word)) is not None:
         return [_Piece(word.lower(), "whole"), *_dotted(measure["number"]), _Piece(measure["unit"], "word")]
     first, *groups = _SEPARATED.split(word)
-    if not groups or word[0] == "0" or len(first) > 3 or any(len(one) != 3 or not one.isdigit() for one in groups):
+    if (
+        not groups
+        or word[0] == "0"
+        or len(first) > 3
+        or any(len(group) != 3 or not group.isdigit() for group in groups)
+    ):
         return _dotted(word)
     kept = [_Piece(word, "whole")] if "." in word else [_Piece(group, "whole") for group in (first, *groups)]
     return [_Piece("".join((first, *groups)), "whole"), *kept]
@@ -229,13 +234,13 @@ def query_terms(query: str, present: Sequence[str], language: str | None = None)
     `language` is the query's, None = not clear: words that are stop words of it are left out. It comes first, then
     English, then the others in their order, six at most.
     """
-    own = rules_of(language)
-    names = sorted(present or [own], key=lambda name: (name != own, name != DEFAULT))[:_MAX_RULES]
+    word_rules = rules_of(language)
+    names = sorted(present or [word_rules], key=lambda name: (name != word_rules, name != DEFAULT))[:_MAX_RULES]
     words: dict[tuple[str, ...], None] = {}
     for word in words_of(query):
         for pieces in _pieces(word):
             for piece in pieces:
-                if piece.kind == "word" and language is not None and rules(own).is_stop_word(piece.text):
+                if piece.kind == "word" and language is not None and rules(word_rules).is_stop_word(piece.text):
                     continue
                 variants = tuple(dict.fromkeys(filter(None, (piece.term(rules(name)) for name in names))))
                 if variants:

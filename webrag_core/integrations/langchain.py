@@ -43,6 +43,6 @@ class WebragRetriever(BaseRetriever):
 
 def _documents(ranked: Iterable[RankedChunk]) -> list[Document]:
     return [
-        Document(page_content=one.chunk.text, metadata={"source": one.chunk.source_url, **metadata_of(one)})
-        for one in ranked
+        Document(page_content=passage.chunk.text, metadata={"source": passage.chunk.source_url, **metadata_of(passage)})
+        for passage in ranked
     ]

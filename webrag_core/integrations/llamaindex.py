@@ -54,17 +54,17 @@ class WebragRetriever(BaseRetriever):
 
 
 def _nodes(ranked: Iterable[RankedChunk]) -> list[NodeWithScore]:
-    return [NodeWithScore(node=_node(one), score=one.reranked_score) for one in ranked]
+    return [NodeWithScore(node=_node(passage), score=passage.reranked_score) for passage in ranked]
 
 
-def _node(one: RankedChunk) -> TextNode:
-    metadata = metadata_of(one)
+def _node(chunk: RankedChunk) -> TextNode:
+    metadata = metadata_of(chunk)
     hidden = [name for name in metadata if name not in _FOR_PEOPLE]
     return TextNode(
-        id_=f"webrag-{one.chunk.chunk_id}",
-        text=one.chunk.text,
-        start_char_idx=one.chunk.char_start,
-        end_char_idx=one.chunk.char_end,
+        id_=f"webrag-{chunk.chunk.chunk_id}",
+        text=chunk.chunk.text,
+        start_char_idx=chunk.chunk.char_start,
+        end_char_idx=chunk.chunk.char_end,
         metadata=metadata,
         excluded_llm_metadata_keys=hidden,
         excluded_embed_metadata_keys=hidden,

@@ -166,20 +166,20 @@ def abbreviations(language: str | None) -> dict[str, Kind]:
     """The abbreviations of a language (ISO 639) by their lower-case letters without the last full stop, with those of
     English, which stand anywhere; of all languages for None. Where two languages differ the own one counts."""
     if language is None:
-        found: dict[str, Kind] = {}
+        results: dict[str, Kind] = {}
         for words in _BY_LANGUAGE.values():
             for word, kind in _read(words).items():
-                found.setdefault(word, kind)
-        return found | _read(_COMMON)
+                results.setdefault(word, kind)
+        return results | _read(_COMMON)
     return _read(_COMMON) | _read(_BY_LANGUAGE.get(_SAME.get(language, language), ""))
 
 
 def _read(lists: str) -> dict[str, Kind]:
-    found: dict[str, Kind] = {}
+    results: dict[str, Kind] = {}
     kind: Kind = "inside"
     for word in lists.split():
         if word in ("inside", "before_number", "doubtful", "last"):
             kind = word  # type: ignore[assignment]
         else:
-            found[word] = kind
-    return found
+            results[word] = kind
+    return results

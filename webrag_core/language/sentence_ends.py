@@ -141,8 +141,8 @@ class _Ends:
             return True
         if match["mark"] != ".":
             return False
-        own = _LETTER.search(self._text, self._last, match.start())
-        if own is not None and own[0].islower():
+        letter = _LETTER.search(self._text, self._last, match.start())
+        if letter is not None and letter[0].islower():
             return True
         whole = _WHOLE_WORD.search(self._text, max(self._last, match.start() - _BEFORE), match.start())
         return whole is not None and (bool(whole["vowel"]) or self._is_starter(match))
@@ -190,10 +190,10 @@ class _Ends:
 
     def _is_ordinal(self, word: str, previous: str, match: re.Match[str]) -> bool:
         if "." in word and _SECTION.fullmatch(word) and not match["closing"]:
-            own = self._text[self._last : match.start()] if match.start() - self._last < _BEFORE else ""
+            sentence = self._text[self._last : match.start()] if match.start() - self._last < _BEFORE else ""
             return (
                 previous.endswith(",")
-                or _CAPTION.fullmatch(own) is not None
+                or _CAPTION.fullmatch(sentence) is not None
                 or "`" in match["opening"]
                 or (word.count(".") > 1 and not self._is_starter(match))
             )

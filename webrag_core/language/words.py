@@ -167,8 +167,8 @@ class Rules:
         if self.name == UNSTEMMED:
             return None
         script = "Latin" if word.isascii() else script_of_word(word)
-        own = _SCRIPTS.get(self.name, "Latin")
-        if self.name != DEFAULT and (script == own or (self.name == "sr" and script == "Latin")):
+        script_of_language = _SCRIPTS.get(self.name, "Latin")
+        if self.name != DEFAULT and (script == script_of_language or (self.name == "sr" and script == "Latin")):
             return self.name
         return _DOMINANT.get(script)
 
@@ -176,7 +176,7 @@ class Rules:
         language = self._language(word)
         if language is not None and word in stop_words(language):
             return ""
-        if language is not None and not any(one.isdigit() or one == "_" for one in word):
+        if language is not None and not any(character.isdigit() or character == "_" for character in word):
             with self._lock:
                 word = str(self._stemmer(language).stemWord(word)) or word
         return word if word.isascii() else self._folded(word, language)
@@ -189,7 +189,7 @@ class Rules:
     def _folded(self, word: str, language: str | None) -> str:
         script = script_of_word(word)
         if script in _UNPOINTED or (script == "Latin" and language in _FOLDED):
-            plain = (one for one in unicodedata.normalize("NFD", word) if unicodedata.category(one) != "Mn")
+            plain = (item for item in unicodedata.normalize("NFD", word) if unicodedata.category(item) != "Mn")
             return unicodedata.normalize("NFC", "".join(plain)) or word
         return word.replace("ё", "е") if script == "Cyrillic" else word
 

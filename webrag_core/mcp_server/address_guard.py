@@ -108,7 +108,7 @@ def spellings(url: str) -> list[str]:
     """Return canonical `url` with either scheme, with and without a final slash: one page to whoever types it."""
     place = url.partition("://")[2]
     places = [place] if "?" in place else [place, place[:-1] if place.endswith("/") else f"{place}/"]
-    return [f"{scheme}://{one}" for one in places for scheme in ("https", "http")]
+    return [f"{scheme}://{place}" for place in places for scheme in ("https", "http")]
 
 
 def _site_keys(setting: str, entry: str) -> set[str]:

@@ -392,7 +392,9 @@ class Calls:
         cited = [hit.citation for hit in results.hits]
         if cited:
             session.show(
-                text for one in cited for text in (one.verbatim_text, one.title or "", one.section_heading or "")
+                text
+                for citation in cited
+                for text in (citation.verbatim_text, citation.title or "", citation.section_heading or "")
             )
         return data_result(content)
 
@@ -439,7 +441,7 @@ def _doubts(result: OrchestrationResult) -> list[str]:
         doubts.append(f"no sentence is sure enough; a passage probably answers ({percent(result.confidence)}).")
     elif result.status != "answered" and result.citations:
         doubts.append(f"the evidence may not answer (status {result.status}, confidence {percent(result.confidence)}).")
-    failed = sum(one.outcome == "failed" and one.link_depth == 0 for one in result.documents)
+    failed = sum(document.outcome == "failed" and document.link_depth == 0 for document in result.documents)
     if failed:
         doubts.append(f"{failed} of the requested pages could not be fetched (EXPANSION TRACE).")
     return doubts

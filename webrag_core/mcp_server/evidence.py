@@ -62,7 +62,7 @@ class Results:
         numbers: dict[int, int] = {}
         for hit in selected:
             numbers.setdefault(hit.citation.document_id, len(numbers) + 1)
-        beside = [one for one in nearby if one.chunk.document_id in numbers]
+        beside = [neighbour for neighbour in nearby if neighbour.chunk.document_id in numbers]
         return cls(query, selected, beside, whole, len(hits) - len(selected), numbers)
 
     def first(self, count: int) -> Results:
@@ -77,7 +77,7 @@ class Results:
 def answer_results(result: OrchestrationResult) -> Results:
     """Build results; chunks without a citation are neighbours."""
     hits = _hits(result.chunks, result.citations)
-    nearby = [one for one in result.chunks if one.is_locality_expanded]
+    nearby = [chunk for chunk in result.chunks if chunk.is_locality_expanded]
     return Results.of(result.query, hits, nearby, whole=result.mode == "full_context")
 
 
@@ -88,8 +88,8 @@ def search_results(search: CorpusSearch) -> Results:
 
 
 def _hits(chunks: Sequence[RankedChunk], citations: Sequence[CitationSpan]) -> list[Hit]:
-    by_id = {one.chunk.chunk_id: one for one in chunks}
-    return [Hit(by_id[one.chunk_id], one) for one in citations if one.chunk_id in by_id]
+    by_id = {chunk.chunk.chunk_id: chunk for chunk in chunks}
+    return [Hit(by_id[citation.chunk_id], citation) for citation in citations if citation.chunk_id in by_id]
 
 
 _LEAST = 60  # tokens; shorter excerpts are useless
@@ -302,16 +302,16 @@ def trace(result: OrchestrationResult) -> str:
 
 def _scores(result: OrchestrationResult) -> dict[str, float]:
     """By URL the score of the best passage on a page before it was read, else that of the link to it; the last one."""
-    links = {one.url: one.score for done in result.rounds for one in done.candidates}
-    return links | {one.url: one.score for done in result.rounds for one in done.previews}
+    links = {candidate.url: candidate.score for done in result.rounds for candidate in done.candidates}
+    return links | {preview.url: preview.score for done in result.rounds for preview in done.previews}
 
 
 def _parents(result: OrchestrationResult) -> dict[str, str]:
     """By URL the page that the link to it was first found on."""
     parents: dict[str, str] = {}
     for done in result.rounds:
-        for one in done.candidates:
-            parents.setdefault(one.url, one.from_url)
+        for candidate in done.candidates:
+            parents.setdefault(candidate.url, candidate.from_url)
     return parents
 
 
@@ -322,8 +322,8 @@ def _skipped(result: OrchestrationResult, name: Callable[[str], str]) -> list[st
     lines = []
     if looked:
         lines.append(f"Looked at {looked} linked pages and did not use them{_best(last.previews, name)}")
-    tried = {document.url for document in result.documents} | {one.url for one in last.previews}
-    links = [one for one in last.candidates if one.url not in tried]
+    tried = {document.url for document in result.documents} | {preview.url for preview in last.previews}
+    links = [candidate for candidate in last.candidates if candidate.url not in tried]
     if links:
         left = max(last.signals.candidates_left, len(links))
         lines.append(f"Did not follow {counted(left, 'link')}{_best(links, name)}")
@@ -331,7 +331,7 @@ def _skipped(result: OrchestrationResult, name: Callable[[str], str]) -> list[st
 
 
 def _best(skipped: Sequence[PreviewScore | ScoredCandidate], name: Callable[[str], str]) -> str:
-    best = [f"{name(one.url)} ({one.score:.2f})" for one in skipped[:_MOST_SKIPPED]]
+    best = [f"{name(page.url)} ({page.score:.2f})" for page in skipped[:_MOST_SKIPPED]]
     return f", the best: {', '.join(best)}" if best else ""
 
 

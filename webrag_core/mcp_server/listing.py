@@ -38,12 +38,12 @@ def answer_data(result: OrchestrationResult, results: Results) -> dict[str, Any]
         **_evidence(results),
         "stopped": {"rule": decision.rule, "reason": decision.reason},
         "partial": decision.rule in (COST, TIMEOUT),
-        **({"spent": [one.model_dump() for one in result.spent]} if result.spent else {}),
+        **({"spent": [spending.model_dump() for spending in result.spent]} if result.spent else {}),
         "probability_complete": round(result.probability_complete, 4),
         "expansions": result.total_iterations,
         "documents": [
-            {key: value for key, value in one.model_dump().items() if value is not None and key != "document_id"}
-            for one in result.documents
+            {key: value for key, value in document.model_dump().items() if value is not None and key != "document_id"}
+            for document in result.documents
         ],
         "warnings": result.warnings,
         "milliseconds": round(result.timing.total_ms),
@@ -117,9 +117,9 @@ def status_text(status: CorpusStatus, pages: StoredPages, *, place: str | None, 
         stats += [f"Failed pages: {failed}"] if failed else []
         stats += [f"Answers so far: {status.answers}"]
         stats += [
-            f"Not asked before {one.retry_at:%H:%M:%S} UTC, after {one.failures} failures in a row: {one.name}"
-            for one in status.breakers
-            if one.retry_at is not None
+            f"Not asked before {item.retry_at:%H:%M:%S} UTC, after {item.failures} failures in a row: {item.name}"
+            for item in status.breakers
+            if item.retry_at is not None
         ]
     if pages.total:
         options = "- SEARCH: `search` reads these pages at once.\n- ADD PAGES: `ingest`, or `answer` with a new URL."

@@ -14,9 +14,9 @@ def page_tree(documents: Sequence[RunDocument], parents: Mapping[str, str], note
     `parents` says by URL which page a link was found on; pages that were only looked at are passed over. What no shown
     page leads to stands below the first start page.
     """
-    roots = list(dict.fromkeys(one.url for one in documents if one.link_depth == 0))
+    roots = list(dict.fromkeys(document.url for document in documents if document.link_depth == 0))
     below: dict[str, list[str]] = {}
-    for url in dict.fromkeys(one.url for one in documents if one.link_depth > 0):
+    for url in dict.fromkeys(document.url for document in documents if document.link_depth > 0):
         if url not in roots:
             below.setdefault(_above(url, parents, notes, roots), []).append(url)
     lines: list[str] = []

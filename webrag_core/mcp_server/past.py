@@ -30,14 +30,16 @@ def history_text(history: PageHistory, comparison: PageComparison | None, budget
     """List the periods of a page, and what changed between its last two versions (within `budget` tokens)."""
     fence = Fence()
     changes = "" if comparison is None else _shortened(comparison.unified(), budget)
-    lines = [_period(one) for one in history.periods]
-    stated = [f"- version {one.version} {time_text(one)}" for one in history.stated]
-    others = [f"- {one.url}" for members in history.works.values() for one in members if one.url != history.url]
+    lines = [_period(period) for period in history.periods]
+    stated = [f"- version {statement.version} {time_text(statement)}" for statement in history.stated]
+    others = [
+        f"- {member.url}" for members in history.works.values() for member in members if member.url != history.url
+    ]
     guide = (
         "Tell the user when the page had which text, as far as relevant. Between `last seen` and the next line it"
         f" changed at an unknown time. {_DATA.format(word=fence.word)}"
     )
-    titles = [one.title or "" for one in history.periods]
+    titles = [period.title or "" for period in history.periods]
     return PastText(
         joined(
             (
@@ -89,12 +91,12 @@ def opened_answer_text(opened: OpenedAnswer) -> PastText:
     """List the quotes of a stored answer with what became of each."""
     fence = Fence()
     answer = opened.answer
-    quotes = [_shown_quote(one) for one in opened.citations]
+    quotes = [_shown_quote(citation) for citation in opened.citations]
     lines = [
-        f"[{one.number}] {_state(one)}\n{fence.around(quote)}"
-        for one, quote in zip(opened.citations, quotes, strict=True)
+        f"[{citation.number}] {_state(citation)}\n{fence.around(quote)}"
+        for citation, quote in zip(opened.citations, quotes, strict=True)
     ]
-    standing = sum(one.state in ("valid", "moved") for one in opened.citations)
+    standing = sum(citation.state in ("valid", "moved") for citation in opened.citations)
     guide = (
         "Tell the user which quotes of the answer still stand. Quote changed ones only with the date of their version."
         f" {_DATA.format(word=fence.word)}"
@@ -112,26 +114,26 @@ def opened_answer_text(opened: OpenedAnswer) -> PastText:
     )
 
 
-def _period(one: HistoryPeriod) -> str:
-    text = "absent" if one.version is None else f"version {one.version} ({(one.sha256 or '')[:12]})"
-    kept = "" if one.kept else ", text no longer kept"
-    return f"- {text}: seen from {one.seen_from:%Y-%m-%d %H:%M}, last seen {one.seen_last:%Y-%m-%d %H:%M}{kept}"
+def _period(period: HistoryPeriod) -> str:
+    text = "absent" if period.version is None else f"version {period.version} ({(period.sha256 or '')[:12]})"
+    kept = "" if period.kept else ", text no longer kept"
+    return f"- {text}: seen from {period.seen_from:%Y-%m-%d %H:%M}, last seen {period.seen_last:%Y-%m-%d %H:%M}{kept}"
 
 
-def _shown_quote(one: CitationState) -> str:
-    quote = readable(one.quote).strip()
+def _shown_quote(state: CitationState) -> str:
+    quote = readable(state.quote).strip()
     return quote if len(quote) <= _QUOTE else f"{quote[:_QUOTE].rstrip()} […]"
 
 
-def _state(one: CitationState) -> str:
-    place = f"{one.url} version {one.cited_version}"
-    parts = [one.state, one.how if one.how != "same" else "", place]
-    if one.state == "changed" and one.kept:
-        parts.append(f"{one.kept:.0%} of its words are left")
-    if one.facts_changed:
-        parts.append(f"changed facts: {', '.join(one.facts_changed)}")
-    if one.state == "moved" and one.now_url is not None and one.now_url != one.url:
-        parts.append(f"now at {one.now_url}")
+def _state(state: CitationState) -> str:
+    place = f"{state.url} version {state.cited_version}"
+    parts = [state.state, state.how if state.how != "same" else "", place]
+    if state.state == "changed" and state.kept:
+        parts.append(f"{state.kept:.0%} of its words are left")
+    if state.facts_changed:
+        parts.append(f"changed facts: {', '.join(state.facts_changed)}")
+    if state.state == "moved" and state.now_url is not None and state.now_url != state.url:
+        parts.append(f"now at {state.now_url}")
     return ", ".join(part for part in parts if part)
 
 

@@ -61,7 +61,7 @@ _MOST_WARNINGS = 5
 
 def answer_stats(result: OrchestrationResult, shown: int, *, research: str, rounds: int) -> str:
     """List the run's counts, stop rule and warnings."""
-    counts = Counter(one.outcome for one in result.documents)
+    counts = Counter(document.outcome for document in result.documents)
     pages = f"{counts['fetched']} fetched, {counts['reused'] + counts['stored']} already stored"
     if counts["failed"]:
         pages += f", {counts['failed']} failed"
@@ -73,7 +73,7 @@ def answer_stats(result: OrchestrationResult, shown: int, *, research: str, roun
         f"Link-following rounds: {result.total_iterations}",
         f"Stopped: {result.final_decision.rule} — {label(result.final_decision.reason, 300)}",
         f"Total time: {result.timing.total_ms:.0f}ms",
-        *(f"Asked of an endpoint: {label(one.text, 200)}" for one in result.spent),
+        *(f"Asked of an endpoint: {label(spending.text, 200)}" for spending in result.spent),
     ]
     if result.final_decision.rule == TIMEOUT:
         lines.append("PARTIAL: the time limit was reached before the run finished.")

@@ -126,8 +126,8 @@ def _can_be_waited_for(descriptor: int) -> bool:
 
 def _own_descriptor(descriptor: int) -> int:
     """Duplicate the descriptor and point the original to /dev/null, so that children cannot read stdin."""
-    own = os.dup(descriptor)
+    copy = os.dup(descriptor)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, descriptor)
     os.close(nothing)
-    return own
+    return copy

@@ -55,7 +55,7 @@ def _is_derived(word: str) -> bool:
     words = _words()[0]
     if any(word + suffix in words for suffix in _ENDS):
         return True
-    if any(word.startswith(one) and _is_frequent(word[len(one) :], _LEAST_AFTER_PREFIX) for one in _PREFIXES):
+    if any(word.startswith(prefix) and _is_frequent(word[len(prefix) :], _LEAST_AFTER_PREFIX) for prefix in _PREFIXES):
         return True
     return any(word.endswith(suffix) and _is_base(word.removesuffix(suffix)) for suffix in _SUFFIXES)
 

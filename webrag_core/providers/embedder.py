@@ -158,7 +158,7 @@ class WordLlamaEmbedder:
     def vectors(self, ids: Sequence[NDArray[np.uint16]]) -> Vectors:
         """As `embed`, of texts by their `token_ids`."""
         full_stop = token_ids(["."])[0]
-        return checked(text_vectors([one if len(one) else full_stop for one in ids]), len(ids), self.identity)
+        return checked(text_vectors([number if len(number) else full_stop for number in ids]), len(ids), self.identity)
 
 
 class OpenAIEmbedder:

@@ -98,7 +98,9 @@ def _read(file: Path, changed: int) -> Prices:
     try:
         return Prices.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
-        problem = "; ".join(_problem(one) for one in error.errors()) if isinstance(error, ValidationError) else error
+        problem = (
+            "; ".join(_problem(error) for error in error.errors()) if isinstance(error, ValidationError) else error
+        )
         raise InvalidInputError(f"the prices in {file} cannot be used: {problem}") from None
 
 
@@ -112,23 +114,23 @@ def priced(amounts: Mapping[str, Amounts], prices: Prices) -> list[ProviderSpend
     return [
         ProviderSpending(
             provider=name,
-            requests=one.requests,
-            untold=one.untold,
-            input_tokens=one.input_tokens,
-            output_tokens=one.output_tokens,
-            pages=one.pages,
-            cost=prices.providers[name].cost_of(one) if name in prices.providers else None,
+            requests=amount.requests,
+            untold=amount.untold,
+            input_tokens=amount.input_tokens,
+            output_tokens=amount.output_tokens,
+            pages=amount.pages,
+            cost=prices.providers[name].cost_of(amount) if name in prices.providers else None,
             currency=prices.currency if name in prices.providers else "",
         )
-        for name, one in sorted(amounts.items())
+        for name, amount in sorted(amounts.items())
     ]
 
 
 def spent_line(spent: Sequence[ProviderSpending]) -> str:
     """What was asked of every endpoint in one line for people; empty for nothing."""
-    return "; ".join(one.text for one in spent)
+    return "; ".join(spending.text for spending in spent)
 
 
 def total_cost(spent: Sequence[ProviderSpending]) -> float:
     """The sum of the costs that are known."""
-    return math.fsum(one.cost for one in spent if one.cost is not None)
+    return math.fsum(spending.cost for spending in spent if spending.cost is not None)

@@ -136,16 +136,16 @@ class RetryingEndpoint(Generic[Form]):
         are returned, not raised: the caller raises them outside any handler, since SDK errors contain the request and
         so the key.
         """
-        asked = _Request(self._attempts if attempts is None else attempts, seconds, patience, any_form)
-        return await through(self._breaker, lambda: self._patiently(send, asked, slots))
+        request = _Request(self._attempts if attempts is None else attempts, seconds, patience, any_form)
+        return await through(self._breaker, lambda: self._patiently(send, request, slots))
 
     async def _patiently(
         self,
         send: Callable[[Form], Awaitable[Answer | Failure]],
-        asked: _Request,
+        request: _Request,
         slots: AbstractAsyncContextManager[object] | None,
     ) -> Answer | Failure:
-        seconds, patience = asked.seconds, asked.patience
+        seconds, patience = request.seconds, request.patience
         failure = Failure(f"no answer within {seconds:.4g} s", asked=False)
         clock = asyncio.get_running_loop().time
         ends = clock() + seconds
@@ -157,7 +157,7 @@ class RetryingEndpoint(Generic[Form]):
                 while True:
                     wait = self._pause.remaining
                     if wait > patience and clock() + wait >= ends:
-                        return _not_before(wait, failure, max(seconds, asked.patience))
+                        return _not_before(wait, failure, max(seconds, request.patience))
                     limit.reschedule(ends + patience)
                     async with self._pause.turn() as note:
                         beyond = min(max(0.0, clock() - ends), patience)
@@ -171,13 +171,13 @@ class RetryingEndpoint(Generic[Form]):
                         return answer
                     failure = answer
                     failures.append(failure)
-                    other = self._other_form(tried, failures) if asked.any_form else None
+                    other = self._other_form(tried, failures) if request.any_form else None
                     limited = self._shares_pauses and failure.limit is not None
                     wait = backoff_s(attempt + 1) if failure.wait is None else failure.wait
                     wait = self._pause.remaining if limited else wait
                     on_top = (limited or failure.wait is not None) and patience > 0 and wait <= patience
                     attempt += failure.again and not (limited and on_top)
-                    if not failure.again or attempt >= asked.attempts:
+                    if not failure.again or attempt >= request.attempts:
                         if other is None:
                             return failure
                         form = other
@@ -188,7 +188,7 @@ class RetryingEndpoint(Generic[Form]):
                         patience, ends = patience - wait, ends + wait
                         limit.reschedule(ends)
                     elif clock() + wait >= ends:
-                        most = max(seconds, asked.patience)
+                        most = max(seconds, request.patience)
                         reason = f"{failure.reason}; waiting {wait:.0f} s exceeds the limit of {most:.4g} s"
                         return replace(failure, reason=reason, again=False, wait=None, status=None)
                     if not limited:

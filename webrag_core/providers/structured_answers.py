@@ -95,8 +95,8 @@ def read_answer(text: str, answer_type: type[Answer]) -> Answer | str:
             return answer_type.model_validate(document)
         except ValidationError as error:
             wrong = error.errors(include_input=False, include_url=False, include_context=False)
-            found = (f"{'.'.join(map(str, item['loc'])) or 'it'}: {item['msg']}" for item in wrong[:_PROBLEMS])
-            problem = problem or "; ".join(found)
+            results = (f"{'.'.join(map(str, item['loc'])) or 'it'}: {item['msg']}" for item in wrong[:_PROBLEMS])
+            problem = problem or "; ".join(results)
         except (ValueError, OverflowError, RecursionError):  # numbers of any length and JSON of any depth are data
             pass
         start = reply.find("{", end)

@@ -227,7 +227,7 @@ async def count_terms(
 ) -> CountedTerms:
     """Ask for the document frequencies of terms, without waiting for them where the connection is in a pipeline.
     `sizes` are those of the scope (None = looked up). Call inside a transaction."""
-    words = list(dict.fromkeys((one,) if isinstance(one, str) else one for one in query_terms))
+    words = list(dict.fromkeys((term,) if isinstance(term, str) else term for term in query_terms))
     terms = list(dict.fromkeys(term for word in words for term in word))
     if sizes is None:
         sizes = (await scope_size(connection, scope)).indexes

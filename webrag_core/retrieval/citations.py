@@ -18,7 +18,7 @@ RELEVANCE_FLOOR = 0.05
 
 def relevant(citations: Sequence[CitationSpan]) -> list[CitationSpan]:
     """The citations at or above `RELEVANCE_FLOOR`, or else the first one. `citations` most relevant first."""
-    return [one for one in citations if one.relevance >= RELEVANCE_FLOOR] or list(citations[:1])
+    return [citation for citation in citations if citation.relevance >= RELEVANCE_FLOOR] or list(citations[:1])
 
 
 def cite(chunks: Iterable[RankedChunk], *, spreads: bool = False) -> list[CitationSpan]:
@@ -72,13 +72,13 @@ async def with_pages(connection: AsyncConnection, citations: Sequence[CitationSp
     cursor = await connection.execute(
         _PAGES,
         {
-            "numbers": [one.number for one in citations],
-            "versions": [one.version_id for one in citations],
-            "starts": [one.char_start for one in citations],
+            "numbers": [citation.number for citation in citations],
+            "versions": [citation.version_id for citation in citations],
+            "starts": [citation.char_start for citation in citations],
         },
     )
     pages = {int(number): int(page) for number, page in await cursor.fetchall()}
-    return [one.model_copy(update={"page": pages.get(one.number)}) for one in citations]
+    return [citation.model_copy(update={"page": pages.get(citation.number)}) for citation in citations]
 
 
 async def prove_citations(connection: AsyncConnection, citations: list[CitationSpan]) -> None:

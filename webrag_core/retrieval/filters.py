@@ -62,7 +62,7 @@ async def _check_languages(connection: AsyncConnection, languages: Sequence[str]
             raise InvalidInputError(
                 f"{language.strip()!r} is not a language tag such as en or pt-BR; pages are in {_list(known)}"
             )
-        if not any(_is(one, tag) for one in known):
+        if not any(_is(name, tag) for name in known):
             warnings.append(f"no page is in {language.strip()!r}; pages are in {_list(known)}")
         other = [(text, declared, count) for (text, declared), count in pages.items() if declared is not None]
         left_out = sum(count for text, declared, count in other if _is(declared, tag) and not _is(text, tag))

@@ -27,7 +27,7 @@ def folded(ranked: Sequence[RankedChunk], ceiling: float) -> list[RankedChunk]:
     """The chunks, best first, without those whose text a better one already holds, each with the pages of those that
     say the same; with a `ceiling` of 1 those that say it in the very words. Passages that differ in a number or a name
     stay apart: they may be about two things."""
-    texts = [one.chunk.text for one in ranked]
+    texts = [passage.chunk.text for passage in ranked]
     overlaps = text_overlaps(texts)
     telling = lru_cache(maxsize=None)(lambda index: _telling(texts[index]))
     kept: dict[int, list[int]] = {}
@@ -44,9 +44,9 @@ def folded(ranked: Sequence[RankedChunk], ceiling: float) -> list[RankedChunk]:
     return [_with_pages(ranked[index], [ranked[other] for other in others]) for index, others in kept.items()]
 
 
-def _with_pages(one: RankedChunk, others: Sequence[RankedChunk]) -> RankedChunk:
+def _with_pages(ranked_chunk: RankedChunk, others: Sequence[RankedChunk]) -> RankedChunk:
     """A chunk with the other pages that say the same."""
-    chunk = one.chunk
+    chunk = ranked_chunk.chunk
     pages: dict[int, AlsoOn] = {}
     for other in (ranked.chunk for ranked in others):
         if other.document_id != chunk.document_id and other.document_id not in pages:
@@ -60,8 +60,8 @@ def _with_pages(one: RankedChunk, others: Sequence[RankedChunk]) -> RankedChunk:
                 is_equal=other.text.split() == chunk.text.split(),
             )
     if not pages:
-        return one
-    return one.model_copy(update={"chunk": chunk.model_copy(update={"also_on": list(pages.values())})})
+        return ranked_chunk
+    return ranked_chunk.model_copy(update={"chunk": chunk.model_copy(update={"also_on": list(pages.values())})})
 
 
 def spread(items: Sequence[Item], page_of: Callable[[Item], object], is_relevant: Callable[[Item], bool]) -> list[Item]:
@@ -80,10 +80,10 @@ def spread(items: Sequence[Item], page_of: Callable[[Item], object], is_relevant
 
 def _telling(text: str) -> frozenset[str]:
     """The numbers, codes and names of a text: words with a digit, or with a capital that does not begin a sentence."""
-    found = set()
+    results = set()
     for match in _WORD.finditer(text):
         word, before = match[0], text[max(0, match.start() - _REACH) : match.start()]
-        is_coded = word[0].isdigit() or any(one.isdigit() or one.isupper() for one in word[1:])
+        is_coded = word[0].isdigit() or any(character.isdigit() or character.isupper() for character in word[1:])
         if is_coded or (word[0].isupper() and not _STARTS.search(before)):
-            found.add(word)
-    return frozenset(found)
+            results.add(word)
+    return frozenset(results)

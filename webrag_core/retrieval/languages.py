@@ -32,18 +32,18 @@ def weights_for(query: str, weights: ScoreWeights, settings: Settings | None = N
 def language_warnings(query: str, chunks: Sequence[RetrievedChunk], settings: Settings) -> list[str]:
     """A warning where the question is surely in one language and the best `_JUDGED` chunks, best first, in others, and
     none of all that were found in the language of the question."""
-    asked = detected_surely(query)
-    found = [chunk.language.partition("-")[0] for chunk in chunks if chunk.language is not None]
+    language = detected_surely(query)
+    results = [chunk.language.partition("-")[0] for chunk in chunks if chunk.language is not None]
     answered = [chunk.language.partition("-")[0] for chunk in chunks[:_JUDGED] if chunk.language is not None]
-    if asked is None or not answered or asked in found:
+    if language is None or not answered or language in results:
         return []
     theirs = max(dict.fromkeys(answered), key=answered.count)
-    return [crossing_note(asked, theirs, bridged=all(embedder_knows(one, settings) for one in (asked, theirs)))]
+    return [crossing_note(language, theirs, bridged=all(embedder_knows(item, settings) for item in (language, theirs)))]
 
 
-def crossing_note(asked: str, answered: str, *, bridged: bool) -> str:
+def crossing_note(language: str, answered: str, *, bridged: bool) -> str:
     """What to tell of a question in one language that pages in another answer."""
-    first, second = language_name(asked), language_name(answered)
+    first, second = language_name(language), language_name(answered)
     how = (
         "the embedding model finds them by meaning, words match only where both languages share them"
         if bridged
@@ -62,4 +62,4 @@ def embedder_knows(language: str | None, settings: Settings) -> bool | None:
         return None if offline else True
     if stated.strip() == "*" or language is None:
         return True
-    return language in {one.strip().lower().partition("-")[0] for one in stated.split(",")}
+    return language in {word.strip().lower().partition("-")[0] for word in stated.split(",")}

@@ -38,7 +38,7 @@ async def find_literals(
 ) -> dict[str, dict[int, int]]:
     """For each token of symbols in the query that passages of the scope hold: how often the parents hold it, by id, at
     most `_KEPT`. Call inside a transaction."""
-    found = {}
+    results = {}
     for token in symbol_tokens(query):
         words = terms(token)
         inside, values = scope.lookup("c.document_id"), scope.parameters
@@ -53,8 +53,8 @@ async def find_literals(
         rows = await cursor.fetchall()
         counts = {int(parent): count_symbol(faithful_text(body), token) for parent, body in rows}
         if held := {parent: count for parent, count in counts.items() if count}:
-            found[token] = held
-    return found
+            results[token] = held
+    return results
 
 
 def with_literals(lexical: LexicalResult, literals: Mapping[str, Mapping[int, int]], size: ScopeSize) -> LexicalResult:

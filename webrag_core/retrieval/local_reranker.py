@@ -65,8 +65,8 @@ class LocalReranker:
         cut = extract_passages(passages, language)
         # its embedder is the static model, whatever the settings name for the index
         weights = weights_for(query, SHIPPED if self._settings is None else weights_in_force(self._settings))
-        own = score_passages(target, cut).total(vectors[1:] @ vectors[0], weights)
-        raw = np.clip(own + weights.lexical * lexical_share(target, cut), 0, 1)
+        totals = score_passages(target, cut).total(vectors[1:] @ vectors[0], weights)
+        raw = np.clip(totals + weights.lexical * lexical_share(target, cut), 0, 1)
         scores = relevance([float(score) for score in raw])
         return _ranked(_instructed(scores, instruction, passages) if instruction else scores)
 

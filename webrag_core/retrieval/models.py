@@ -143,8 +143,10 @@ class Spelling(Contract):
 
 def respelled(text: str, spellings: Sequence[Spelling]) -> str:
     """`text` with the words that were searched for in place of the typed ones."""
-    for one in spellings:
-        text = re.sub(rf"(?<!\w){re.escape(one.typed)}(?!\w)", one.taken, text)  # letters alone: no references
+    for spelling in spellings:
+        text = re.sub(
+            rf"(?<!\w){re.escape(spelling.typed)}(?!\w)", spelling.taken, text
+        )  # letters alone: no references
     return text
 
 
@@ -152,7 +154,7 @@ def spelling_note(text: str, spellings: Sequence[Spelling]) -> str:
     """What to say of the words of `text` that were searched for in other letters; "" without any."""
     if not spellings:
         return ""
-    typed = ", ".join(f'"{one.typed}"' for one in spellings)
+    typed = ", ".join(f'"{spelling.typed}"' for spelling in spellings)
     return f'showing results for "{respelled(text, spellings)}": no page that was searched has {typed}'
 
 

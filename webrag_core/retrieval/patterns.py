@@ -162,8 +162,8 @@ async def _hybrid(connection: AsyncConnection, context: RetrievalContext, cosine
     fused = ranks
     if cosine_weight is not None:
         cosines = {parent_id: hit.similarity for parent_id, hit in nearest.items()}
-        fused = {one: alpha_fusion(cosines.get(one, 0.0), shares.get(one, 0.0), cosine_weight) for one in ranks}
-    candidates = sorted(fused, key=lambda one: -fused[one])[: context.to_read]
+        fused = {rank: alpha_fusion(cosines.get(rank, 0.0), shares.get(rank, 0.0), cosine_weight) for rank in ranks}
+    candidates = sorted(fused, key=lambda item: -fused[item])[: context.to_read]
     rows, children = await load_families(connection, context.model_id, context.vector, sorted(candidates))
     best: dict[int, Child] = {}
     for child in children:
@@ -218,8 +218,8 @@ async def _reranked(connection: AsyncConnection, context: RetrievalContext) -> P
     if windows and context.window is not None:
         best = await best_windows(connection, context.window, candidates)
         chunks = in_order(chunks, best, context.weights.cosine, context.depths.weight)
-    found = cosines.keys() | {hit.parent_id for hit in lexical.hits} | windows.keys()
-    return PatternResult(chunks, len(found), lexical.idf, {context.query: lexical.absent})
+    result = cosines.keys() | {hit.parent_id for hit in lexical.hits} | windows.keys()
+    return PatternResult(chunks, len(result), lexical.idf, {context.query: lexical.absent})
 
 
 async def nearest_windows(connection: AsyncConnection, context: RetrievalContext) -> dict[int, float]:

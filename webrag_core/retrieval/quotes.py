@@ -87,10 +87,12 @@ def quote_window(passage: str, query: str, width: int = 600) -> QuoteWindow:
 
 def matching_words(passage: str, query: str, language: str | None = None) -> list[Span]:
     """The words of `passage` that the query has, too, in any of their forms, in order. `language` is the passage's."""
-    own = detected(query)
+    query_language = detected(query)
     spans: set[tuple[int, int]] = set()
-    for one in dict.fromkeys((own, language)):  # a query is compared by the rules of the page's language, too
-        spans.update(term_spans(passage, set(terms(query, one)), one))
+    for item in dict.fromkeys(
+        (query_language, language)
+    ):  # a query is compared by the rules of the page's language, too
+        spans.update(term_spans(passage, set(terms(query, item)), item))
     joined: list[Span] = []
     for start, end in sorted(spans):
         if joined and start <= joined[-1].end:

@@ -100,15 +100,15 @@ def rank_parents(
     relevance_by_id = dict(zip(raw_scores, relevance(list(raw_scores.values()), groups), strict=True))
     chunks = []
     for row in parents:
-        own = sorted(by_parent.get(row.id, []), key=lambda index: -child_scores[index])
+        best_children = sorted(by_parent.get(row.id, []), key=lambda index: -child_scores[index])
         chunks.append(
             to_chunk(
                 row,
-                matches=_matches([(children[index], float(child_scores[index])) for index in own]),
+                matches=_matches([(children[index], float(child_scores[index])) for index in best_children]),
                 raw_score=raw_scores[row.id],
                 weight=depths.weight(row.document_id),
                 relevance=relevance_by_id[row.id],
-                similarity=max((children[index].similarity for index in own), default=0.0),
+                similarity=max((children[index].similarity for index in best_children), default=0.0),
                 lexical=bm25_share.get(row.id, 0.0),
                 depth=depths.of.get(row.document_id, 0),
             )
@@ -116,9 +116,9 @@ def rank_parents(
     return by_score(chunks)
 
 
-def _best_text(row: ParentRow, children: Sequence[Child], scores: Array, own: Sequence[int]) -> str:
+def _best_text(row: ParentRow, children: Sequence[Child], scores: Array, order: Sequence[int]) -> str:
     """The text of a parent's best child; its own without children."""
-    return _body(row, children[max(own, key=lambda index: scores[index])]) if own else row.body
+    return _body(row, children[max(order, key=lambda index: scores[index])]) if order else row.body
 
 
 def copies_among(chunks: Sequence[RetrievedChunk], lexical: LexicalResult) -> Copies | None:
@@ -152,7 +152,7 @@ def signals_of_parents(
     parent_ids = [child.parent_id for child in children]
     columns = np.column_stack(parts.parts_by_parent(cosines, parent_ids))
     place = {row.id: index for index, row in enumerate(parents)}
-    signals[[place[one] for one in dict.fromkeys(parent_ids)], 1:] = columns
+    signals[[place[number] for number in dict.fromkeys(parent_ids)], 1:] = columns
     return signals
 
 

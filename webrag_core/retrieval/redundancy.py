@@ -32,9 +32,9 @@ def text_overlap(text: str, other: str) -> float:
     long one still adds something. Case and ASCII punctuation, so also Markdown marks, are ignored. 0 when
     `text` has no words.
     """
-    own, others = (set(zip(w, w[1:], w[2:], strict=False)) for w in (_words(text), _words(other)))
-    own.discard(("", "", ""))
-    return len(own & others) / len(own) if own else 0.0
+    shingles, others = (set(zip(w, w[1:], w[2:], strict=False)) for w in (_words(text), _words(other)))
+    shingles.discard(("", "", ""))
+    return len(shingles & others) / len(shingles) if shingles else 0.0
 
 
 def redundant_indices(texts: Sequence[str], ceiling: float) -> list[int]:
@@ -94,11 +94,13 @@ def _shared_shingles(texts: Sequence[str]) -> tuple[npt.NDArray[np.float32], npt
     ends = np.cumsum([len(w) for w in words])
     hashes = np.fromiter(map(hash, chain.from_iterable(words)), np.int64, int(ends[-1])).view(np.uint64)
     shingles = (hashes[:-2] * _ODD[0] + hashes[1:-1]) * _ODD[1] + hashes[2:]
-    own = [np.sort(shingles[end - len(w) : end - 2]) for w, end in zip(words, ends, strict=True)]
-    own = [hashed[np.concatenate([hashed[:1] != 0, hashed[1:] != hashed[:-1]])] for hashed in own]  # 0: no word at all
-    sizes = np.array([len(hashed) for hashed in own])
+    sorted_shingles = [np.sort(shingles[end - len(w) : end - 2]) for w, end in zip(words, ends, strict=True)]
+    sorted_shingles = [
+        hashed[np.concatenate([hashed[:1] != 0, hashed[1:] != hashed[:-1]])] for hashed in sorted_shingles
+    ]  # 0: no word at all
+    sizes = np.array([len(hashed) for hashed in sorted_shingles])
 
-    every = np.concatenate(own)
+    every = np.concatenate(sorted_shingles)
     order = np.argsort(every, kind="stable")  # quick on texts that are in order each
     ranked = every[order]
     group = np.cumsum(np.concatenate([[False], ranked[1:] != ranked[:-1]]))[: len(ranked)]

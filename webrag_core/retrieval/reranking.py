@@ -93,7 +93,9 @@ async def _rank(
                 failures.append(error)
                 raise
 
-    answers = await asyncio.gather(*(ask(*one) for one in results), return_exceptions=True)  # none is left under way
+    answers = await asyncio.gather(
+        *(ask(*result) for result in results), return_exceptions=True
+    )  # none is left under way
     reranked = []
     for answer in answers:
         if isinstance(answer, BaseException):
@@ -119,8 +121,8 @@ def _ranking(results: Sequence[tuple[str, RetrievalResult]], answers: Sequence[R
         rest = result.chunks[len(chunks) :] if result.mode == "full_context" else []
         last = chunks[-1].reranked_score if chunks else 1.0
         others = [
-            one.model_copy(update={"reranked_score": min(one.reranked_score, last)})
-            for one in _as_retrieved(query, rest)
+            item.model_copy(update={"reranked_score": min(item.reranked_score, last)})
+            for item in _as_retrieved(query, rest)
         ]
         ranking.chunks.append([*chunks, *others])
     return ranking

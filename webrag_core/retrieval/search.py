@@ -131,8 +131,8 @@ async def finish_search(
     if retrieved.mode == "chunk":
         ranked = spread(
             folded(ranked, settings.redundancy_ceiling),
-            lambda one: one.chunk.document_id,
-            lambda one: one.reranked_score >= RELEVANCE_FLOOR,
+            lambda item: item.chunk.document_id,
+            lambda item: item.reranked_score >= RELEVANCE_FLOOR,
         )[: request.top_k or top_n]
     citations = cite(ranked, spreads=retrieved.mode == "chunk")
     async with corpus.database.connection() as connection:
@@ -140,7 +140,7 @@ async def finish_search(
         citations = await with_pages(connection, citations)
     warnings = [
         *ranking.warnings,
-        *language_warnings(query, [one.chunk for one in ranked], settings),
+        *language_warnings(query, [passage.chunk for passage in ranked], settings),
     ]
     for warning in warnings:
         log_warning(logger, warning)

@@ -249,8 +249,8 @@ class Searcher:
         if not any(absent.values()):
             return []
         size = await scope_size(connection, scope)
-        found = [await find_spellings(connection, query, terms, scope, size) for query, terms in absent.items()]
-        return list({one.typed: one for spellings in found for one in spellings}.values())
+        results = [await find_spellings(connection, query, terms, scope, size) for query, terms in absent.items()]
+        return list({spelling.typed: spelling for spellings in results for spelling in spellings}.values())
 
     async def _ask_live(self, connection: AsyncConnection) -> AsyncCursor:
         """Ask whether the model is live. Another one may have been switched to since this process began, which keeps

@@ -71,7 +71,7 @@ async def find_spellings(
     if not absent or not size.parents:
         return []
     language = detected(query)
-    found = []
+    results = []
     for suspect in islice(_suspects(query, absent, size.rules, language), _MOST_WORDS):
         near = _terms_near(suspect.word, language, size.rules)
         taken = await _word_taken(connection, suspect, 1, near, language, scope, size)
@@ -79,8 +79,8 @@ async def find_spellings(
             alike = await _terms_alike(connection, suspect.word)
             taken = await _word_taken(connection, suspect, 2, alike, language, scope, size)
         if taken is not None:
-            found.append(Spelling(typed=suspect.word, taken=taken))
-    return found
+            results.append(Spelling(typed=suspect.word, taken=taken))
+    return results
 
 
 def _suspects(query: str, absent: Collection[str], present: Sequence[str], language: str | None) -> Iterator[_Suspect]:
@@ -96,8 +96,8 @@ def _suspects(query: str, absent: Collection[str], present: Sequence[str], langu
         if word in seen or not may_be_mistyped(word) or any(first <= start < last for first, last in kept):
             continue
         seen.add(word)
-        found = query_terms(word, present, language)
-        if not found or any(term not in absent for variants in found for term in variants) or is_common_word(word):
+        result = query_terms(word, present, language)
+        if not result or any(term not in absent for variants in result for term in variants) or is_common_word(word):
             continue
         capital = word[0].isupper() and language not in _NOUNS_CAPITALISED
         before = query[max(0, start - _REACH) : start]

@@ -80,7 +80,7 @@ async def window_vectors(connection: AsyncConnection, questions: Sequence[str], 
     if not known or not 0 < children <= MOST_PASSAGES or not await _any_window(connection):
         return WindowVectors({}, None)
     try:
-        return WindowVectors({one: await asyncio.to_thread(_question_vector, one) for one in known}, None)
+        return WindowVectors({name: await asyncio.to_thread(_question_vector, name) for name in known}, None)
     except ReadingModelError as error:
         return WindowVectors({}, error.message)
 
@@ -155,7 +155,7 @@ def in_order(
         chunk.model_copy(
             update={"score": score, "relevance": chance, "further_matches": _further(chunk, best.get(chunk.chunk_id))}
         )
-        for chunk, score, chance in zip(sorted(chunks, key=lambda one: -mixed(one)), scores, chances, strict=True)
+        for chunk, score, chance in zip(sorted(chunks, key=lambda chunk: -mixed(chunk)), scores, chances, strict=True)
     ]
 
 

@@ -75,7 +75,7 @@ class Executor:
             for other in task.after:
                 await ended[other].wait()
             heard = None if tell is None else _with_task(tell, task.id)
-            result = await self._run(task, {one: results[one] for one in task.after}, ledger, progress, heard)
+            result = await self._run(task, {name: results[name] for name in task.after}, ledger, progress, heard)
             results[task.id] = result
             ended[task.id].set()
             if on_end is not None:
@@ -97,7 +97,7 @@ class Executor:
         progress: Progress | None,
         tell: Tell | None,
     ) -> TaskResult:
-        if task.unless is not None and any(one.output.complete >= task.unless for one in earlier.values()):
+        if task.unless is not None and any(item.output.complete >= task.unless for item in earlier.values()):
             return _skipped(task, NOT_NEEDED, "the others found enough")
         seconds = min(task.deadline, ledger.seconds_for_tasks)
         if seconds <= 0:
@@ -114,10 +114,10 @@ class Executor:
 
 
 def _with_task(tell: Tell, task_id: str) -> Tell:
-    def told(event: WalkEvent) -> None:
+    def tell_with_task(event: WalkEvent) -> None:
         tell(event.model_copy(update={"task": task_id}))
 
-    return told
+    return tell_with_task
 
 
 async def _outcome(task: Task, agent: Agent, context: Context) -> TaskResult:
@@ -168,12 +168,12 @@ def _is_output(output: object) -> bool:
         and _all(output.findings, Finding)
         and _all(output.warnings, Caution)
         and isinstance(output.note, str)
-        and all(isinstance(one, int | float) and 0 <= one <= 1 for one in (output.complete, output.top_score))
+        and all(isinstance(item, int | float) and 0 <= item <= 1 for item in (output.complete, output.top_score))
     )
 
 
 def _all(values: object, kind: type) -> bool:
-    return isinstance(values, list) and all(isinstance(one, kind) for one in values)
+    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
 def _loss(task: Task, result: TaskResult) -> str:

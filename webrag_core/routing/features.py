@@ -19,9 +19,9 @@ from webrag_core.orchestration.models import QueryType
 from webrag_core.orchestration.query_analyzer import analyze_query
 from webrag_core.origin import ANSWER, current_origin
 from webrag_core.retrieval.graph.keys import resolve_keys
-from webrag_core.routing.asked_dates import as_of, since_of, until_of
 from webrag_core.routing.intents import Intent, intent_of, names_in
 from webrag_core.routing.question import Question
+from webrag_core.routing.question_dates import as_of, since_of, until_of
 
 _NO_PLUGINS_FOR = frozenset({"mcp", ANSWER})
 """Origins of questions that no plugin is asked for: what a model writes must not reach other services without a person,
@@ -225,7 +225,7 @@ async def _known_names(connection: AsyncConnection, names: Sequence[str]) -> tup
         matches = await resolve_keys(connection, names)
     except (InvalidInputError, FetchError):  # a name that is no key
         return ()
-    keys = (one.answer.node for one in matches if one.answer.status == "found" and one.answer.node is not None)
+    keys = (match.answer.node for match in matches if match.answer.status == "found" and match.answer.node is not None)
     return tuple(dict.fromkeys(f"{node.kind}:{node.key}" for node in keys))
 
 

@@ -17,8 +17,8 @@ def follow_up(
     plan = executions[0].plan
     looked_for = [(part, part, plan.parts[part]) for part in sorted(open_parts)] if len(plan.parts) > 1 else []
     looked_for = looked_for or [(number, 0, search) for number, search in enumerate(missing)]
-    done = {_what(task) for one in executions for task in _asked(one)}
-    walked = any(isinstance(task.params, PagesWalk) for one in executions for task in _asked(one))
+    done = {_what(task) for execution in executions for task in _open_tasks(execution)}
+    walked = any(isinstance(task.params, PagesWalk) for execution in executions for task in _open_tasks(execution))
     tasks: list[Task] = []
     for number, part, text in looked_for:
         search, walk = (_about(plan, kind, text, part, number) for kind in (CorpusSearch, PagesWalk))
@@ -48,7 +48,7 @@ def _about(plan: ExecutionPlan, kind: type, text: str, part: int, number: int) -
     return template.model_copy(update={**changes, "after": [], "unless": None, "required": False})
 
 
-def _asked(execution: Execution) -> list[Task]:
+def _open_tasks(execution: Execution) -> list[Task]:
     """The tasks that were not skipped as needless."""
     return [task for task, result in zip(execution.plan.tasks, execution.results, strict=True) if result.needed]
 

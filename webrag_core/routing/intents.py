@@ -104,7 +104,7 @@ def intent_of(question: str) -> Intent | None:
 
 def names_in(text: str, most: int = 4) -> Sequence[str]:
     """Names that a question spells as code: quoted, dotted, with underscores, in capitals; at most `most`."""
-    quoted = [one or other for one, other in _QUOTED.findall(text)]
+    quoted = [match or other for match, other in _QUOTED.findall(text)]
     tokens = [match.group().rstrip(".:-") for match in _TOKEN.finditer(text)]
     coded = [
         token for token in tokens if looks_like_code(token) or _CAPITALS.fullmatch(token) or _HUMPS.fullmatch(token)

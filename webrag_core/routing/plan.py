@@ -261,7 +261,7 @@ def problems(plan: ExecutionPlan, capabilities: Capabilities) -> list[str]:
     """Everything that is wrong with a plan, for people; empty for a plan that can be run."""
     issues: list[str] = []
     ids = [task.id for task in plan.tasks]
-    issues += [f"two tasks are called {one}" for one in dict.fromkeys(ids) if ids.count(one) > 1]
+    issues += [f"two tasks are called {number}" for number in dict.fromkeys(ids) if ids.count(number) > 1]
     for task in plan.tasks:
         issues += [f"{task.id}: {problem}" for problem in _task_problems(task, plan, capabilities)]
     if _circle(plan.tasks):
@@ -271,7 +271,7 @@ def problems(plan: ExecutionPlan, capabilities: Capabilities) -> list[str]:
 
 def _task_problems(task: Task, plan: ExecutionPlan, capabilities: Capabilities) -> list[str]:
     ids = {other.id for other in plan.tasks}
-    issues = [f"waits for {one}, which is no task of this plan" for one in task.after if one not in ids]
+    issues = [f"waits for {name}, which is no task of this plan" for name in task.after if name not in ids]
     if task.unless is not None and not task.after:
         issues.append("is to be skipped because of other tasks, and waits for none")
     if task.required and task.unless is not None:
@@ -284,7 +284,7 @@ def _task_problems(task: Task, plan: ExecutionPlan, capabilities: Capabilities) 
         issues.append(f"may take {task.deadline:g} s, and the whole answer {plan.budget.seconds:g} s")
     sources = set(getattr(task.params, "sources", ()))
     allowed = capabilities.within or capabilities.sources
-    issues += [f"source {one} is not one that may be asked" for one in sorted(sources - allowed)]
+    issues += [f"source {source} is not one that may be asked" for source in sorted(sources - allowed)]
     if capabilities.within and not sources and hasattr(task.params, "sources"):
         issues.append(f"asks beyond the sources {', '.join(sorted(capabilities.within))}")
     for url in _fetched(task):
@@ -308,7 +308,7 @@ def _fetched(task: Task) -> Sequence[str]:
             addresses = identifiers
         case _:
             return ()
-    return [one for one in addresses if not _of_a_law(one)]
+    return [address for address in addresses if not _of_a_law(address)]
 
 
 def _of_a_law(identifier: str) -> bool:
@@ -326,8 +326,8 @@ def _read(task: Task) -> Sequence[str]:
 
 def _circle(tasks: Sequence[Task]) -> list[str]:
     """Tasks that can never begin, because they wait for each other."""
-    waiting = {task.id: {one for one in task.after if any(other.id == one for other in tasks)} for task in tasks}
-    while ready := [one for one, after in waiting.items() if not after & waiting.keys()]:
-        for one in ready:
-            del waiting[one]
+    waiting = {task.id: {name for name in task.after if any(other.id == name for other in tasks)} for task in tasks}
+    while ready := [item for item, after in waiting.items() if not after & waiting.keys()]:
+        for item in ready:
+            del waiting[item]
     return sorted(waiting)

@@ -15,8 +15,8 @@ from webrag_core.judging.verdict import Verdict
 from webrag_core.orchestration.models import OrchestrationResult, QueryType
 from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.models import Contract, RankedChunk, Spelling
-from webrag_core.routing.asked import asked
 from webrag_core.routing.plan import Task
+from webrag_core.routing.task_words import task_words
 
 TaskStatus = Literal["success", "empty", "error", "timeout", "skipped", "cancelled"]
 """How a task ended. `empty` is a success with nothing; `skipped` says in its error why it was not asked."""
@@ -64,17 +64,17 @@ class Finding(Contract):
         char_start: int,
     ) -> Self:
         """The finding of `quote`, which begins at `char_start` of a version. Raises IntegrityError for an empty one."""
-        found = Quote.of(quote, version_id, char_start, char_start + len(quote), offset=char_start)
+        result = Quote.of(quote, version_id, char_start, char_start + len(quote), offset=char_start)
         return cls(
             group=group,
             label=label,
             url=url,
             title=title,
             heading=heading,
-            version_id=found.version_id,
-            char_start=found.start,
-            char_end=found.end,
-            sha256=found.sha256,
+            version_id=result.version_id,
+            char_start=result.start,
+            char_end=result.end,
+            sha256=result.sha256,
         )
 
     def as_quote(self) -> Quote:
@@ -134,7 +134,7 @@ class Output:
         return cls(
             evidence=list(result.chunks),
             complete=result.probability_complete,
-            top_score=max((one.reranked_score for one in result.chunks), default=0.0),
+            top_score=max((chunk.reranked_score for chunk in result.chunks), default=0.0),
             note=result.probability_note,
             parts=result.query_analysis.parts,
             kind=result.query_analysis.query_type,
@@ -142,11 +142,11 @@ class Output:
             steps=[
                 WalkStep(
                     round=place,
-                    pages=[page.url for page in result.read_documents() if page.round == one.round],
-                    decision=one.decision.action,
-                    reason=one.decision.reason,
+                    pages=[page.url for page in result.read_documents() if page.round == item.round],
+                    decision=item.decision.action,
+                    reason=item.decision.reason,
                 )
-                for place, one in enumerate(result.rounds)
+                for place, item in enumerate(result.rounds)
             ],
             run_ids=[] if result.answer_id is None else [result.answer_id],
             look_next=result.look_next,
@@ -219,7 +219,7 @@ def report_of(task: Task, result: TaskResult, iteration: int) -> TaskReport:
         id=task.id,
         agent=task.agent,
         kind=task.params.kind,
-        asked=asked(task.params),
+        asked=task_words(task.params),
         status=result.status,
         error=result.error,
         milliseconds=result.milliseconds,
@@ -233,10 +233,10 @@ def report_of(task: Task, result: TaskResult, iteration: int) -> TaskReport:
 
 def outcome_of(results: Iterable[TaskResult], required: Sequence[str]) -> Outcome:
     """The outcome of a plan whose tasks in `required` have to bring a result."""
-    needed = [one for one in results if one.needed]
-    lost = [one for one in needed if one.lost]
+    needed = [result for result in results if result.needed]
+    lost = [task for task in needed if task.lost]
     if not lost:
         return "complete"
     if len(lost) == len(needed):
         return "failed"
-    return "partial" if any(one.id in required for one in lost) else "degraded"
+    return "partial" if any(item.id in required for item in lost) else "degraded"

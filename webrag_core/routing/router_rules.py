@@ -170,8 +170,8 @@ def _page_then(read: Read) -> list[plan.Task]:
 
 
 def _said_then(read: Read) -> list[plan.Task]:
-    said = plan.GraphAt(keys=list(read.keys[:1]), at=read.at or "now")
-    return _then_or_now(read, task_of("said", said), past_task(read))
+    params = plan.GraphAt(keys=list(read.keys[:1]), at=read.at or "now")
+    return _then_or_now(read, task_of("said", params), past_task(read))
 
 
 def graph_task(read: Read, what: Literal["linked", "contains", "holds", "related"], *kinds: EdgeKind) -> plan.Task:

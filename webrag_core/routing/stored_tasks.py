@@ -90,33 +90,33 @@ async def load_executions(connection: AsyncConnection, answer_id: int) -> list[E
         )
     return [
         Execution(
-            first.model_copy(update={"tasks": own}),
+            first.model_copy(update={"tasks": outputs}),
             results[iteration],
-            outcome_of(results[iteration], [task.id for task in own if task.required]),
+            outcome_of(results[iteration], [task.id for task in outputs if task.required]),
             [],
         )
-        for iteration, own in tasks.items()
+        for iteration, outputs in tasks.items()
     ]
 
 
 def _without_text(output: Output) -> dict[str, Any]:
     row: dict[str, Any] = _OUTPUT.dump_python(output, mode="json")
-    for one in row["evidence"]:
-        del one["chunk"]["text"]
+    for item in row["evidence"]:
+        del item["chunk"]["text"]
     row["warnings"] = [warning.stored for warning in output.warnings]
     return row
 
 
 def _with_text(output: dict[str, Any], texts: dict[int, str]) -> Output:
-    for one in output["evidence"]:
-        chunk = one["chunk"]
+    for item in output["evidence"]:
+        chunk = item["chunk"]
         chunk.pop("graph", None)  # of earlier versions
         chunk["text"] = texts[chunk["version_id"]][chunk["char_start"] : chunk["char_end"]]
     return _OUTPUT.validate_python(output)
 
 
 async def _texts(connection: AsyncConnection, outputs: Sequence[dict[str, Any]]) -> dict[int, str]:
-    versions = {one["chunk"]["version_id"] for output in outputs for one in output["evidence"]}
+    versions = {item["chunk"]["version_id"] for output in outputs for item in output["evidence"]}
     texts = await version_texts(connection, versions)
     if len(texts) < len(versions):
         raise InvalidInputError(
@@ -151,4 +151,4 @@ async def lost_tasks(connection: AsyncConnection, since: datetime) -> LostTasks:
     )
     row = await cursor.fetchone()
     assert row is not None
-    return LostTasks(row[0], row[1], [tuple(one) for one in row[2]])
+    return LostTasks(row[0], row[1], [tuple(item) for item in row[2]])

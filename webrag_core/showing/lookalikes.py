@@ -28,7 +28,7 @@ _MARKS = (
     ("⁅❨❪❲❴⟅⟦⟬⟮⦃⦅⦇⦋⦍⦏⦗⧘⧚⸢⸤⸨「『【〔〖〘〚", "[" * 28),
     ("⁆❩❫❳❵⟆⟧⟭⟯⦄⦆⦈⦌⦎⦐⦘⧙⧛⸣⸥⸩」』】〕〗〙〛", "]" * 28),
 )
-_TABLE = {ord(one): other for like, plain in (*_LETTERS, *_MARKS) for one, other in zip(like, plain, strict=True)}
+_TABLE = {ord(first): other for like, plain in (*_LETTERS, *_MARKS) for first, other in zip(like, plain, strict=True)}
 _UNWRITTEN = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d\u20d0-\u20ff\ufe0f\ufe20-\ufe2f]")
 
 

@@ -78,8 +78,8 @@ def versions_beside(key: str, members: Sequence[OtherVersion | WorkMember], here
 def changes_view(changes: Sequence[PageChange]) -> list[Element]:
     """Each change, and their number."""
     rows = tuple(
-        (f"{one.by:{_SECOND}}", one.url, one.kind, _number(one.from_version), _number(one.to_version))
-        for one in changes
+        (f"{change.by:{_SECOND}}", change.url, change.kind, _number(change.from_version), _number(change.to_version))
+        for change in changes
     )
     table = Table("", ("first seen", "page", "change", "from", "to"), rows)
     return [table, Note(f"{len(changes)} changes")]
@@ -107,10 +107,10 @@ def version_view(version: VersionText) -> list[Element]:
 def opened_view(opened: OpenedAnswer) -> list[Element]:
     """The question of a run, and its quotes with what became of each."""
     answer = opened.answer
-    asked = f"Asked {answer.started_at:%Y-%m-%d %H:%M} UTC, confidence {answer.percent()}."
+    moment = f"Asked {answer.started_at:%Y-%m-%d %H:%M} UTC, confidence {answer.percent()}."
     parts: list[Element] = [
         Title(answer.query),
-        Note(asked) if answer.reason is None else Note(f"Failed: {answer.reason}", "problem"),
+        Note(moment) if answer.reason is None else Note(f"Failed: {answer.reason}", "problem"),
     ]
     if opened.citations:
         heading = f"Its quotes today: {state_counts(Counter(citation.state for citation in opened.citations))}"
@@ -165,13 +165,13 @@ def _quoted(citation: CitationState) -> Quotation:
 def _stated(stated: Sequence[StatedTime]) -> Table:
     rows = (
         (
-            str(one.version),
-            one.kind.replace("_", " "),
-            "" if one.start is None else str(one.start),
-            "" if one.end is None else str(one.end),
-            _BASES[one.basis],
+            str(statement.version),
+            statement.kind.replace("_", " "),
+            "" if statement.start is None else str(statement.start),
+            "" if statement.end is None else str(statement.end),
+            _BASES[statement.basis],
         )
-        for one in stated
+        for statement in stated
     )
     columns = ("version", "is", "from", "until before", "says")
     return Table("What its versions say of their own time", columns, tuple(rows))

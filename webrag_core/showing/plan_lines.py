@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from webrag_core.percentages import percent
-from webrag_core.routing.asked import asked
 from webrag_core.routing.plan import ExecutionPlan, Task
 from webrag_core.routing.results import TaskReport, is_needed
+from webrag_core.routing.task_words import task_words
 
 
 def plan_lines(plan: ExecutionPlan) -> list[str]:
     """Each task with who is asked for what, and when."""
-    return [f"{task.id}: {task.agent} – {asked(task.params)}{_when(task, plan)}" for task in plan.tasks]
+    return [f"{task.id}: {task.agent} – {task_words(task.params)}{_when(task, plan)}" for task in plan.tasks]
 
 
 def limits_line(plan: ExecutionPlan) -> str:
@@ -24,7 +24,7 @@ def limits_line(plan: ExecutionPlan) -> str:
 
 def task_lines(tasks: Sequence[TaskReport]) -> list[str]:
     """Each task with how it ended."""
-    return [f"{one.id}: {one.agent} – {one.asked}: {ending(one)}" for one in tasks]
+    return [f"{task.id}: {task.agent} – {task.asked}: {ending(task)}" for task in tasks]
 
 
 def ending(task: TaskReport) -> str:

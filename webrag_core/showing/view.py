@@ -180,5 +180,5 @@ def _lost(task: TaskReport) -> Note:
 def _cost(answer: Answer) -> str:
     number = "" if answer.answer_id is None else f"Answer {answer.answer_id}: "
     spent = answer.spent
-    asked = f"; {spent_line(spent.providers)}" if spent.providers else ""
-    return f"{number}pages fetched: {spent.pages}, rounds: {spent.rounds}, {spent.seconds:.2f} s{asked}"
+    requests = f"; {spent_line(spent.providers)}" if spent.providers else ""
+    return f"{number}pages fetched: {spent.pages}, rounds: {spent.rounds}, {spent.seconds:.2f} s{requests}"

@@ -57,7 +57,7 @@ def sureness(answer: Answer) -> str:
 
 
 def _was_read(answer: Answer) -> bool:
-    return bool(answer.highlights) or any(one.looked_at for one in answer.missing)
+    return bool(answer.highlights) or any(part.looked_at for part in answer.missing)
 
 
 def stamp(citation: SentenceCitation) -> str:

@@ -193,7 +193,7 @@ async def require_sessions(first: AsyncConnection, second: AsyncConnection) -> N
 
     Claims are session locks: there they would belong to whoever comes next. A busy pooler may escape the check.
     """
-    pids = [await (await one.execute("SELECT pg_backend_pid()")).fetchone() for one in (first, second)]
+    pids = [await (await item.execute("SELECT pg_backend_pid()")).fetchone() for item in (first, second)]
     if pids[0] == pids[1]:
         raise StoreError(
             "DATABASE_URL leads to a pooler in transaction mode, where session locks do not hold;"
@@ -255,12 +255,12 @@ def _as_store_errors(limits: Limits) -> Iterator[None]:
 async def _require_pgvector(connection: AsyncConnection) -> None:
     """Raise StoreError for a pgvector that does not go on through its graph when a filter leaves too few rows."""
     cursor = await connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
-    (found,) = await cursor.fetchone() or ("",)
-    numbers = tuple(int(part) for part in str(found).split(".")[:2] if part.isdecimal())
+    (result,) = await cursor.fetchone() or ("",)
+    numbers = tuple(int(part) for part in str(result).split(".")[:2] if part.isdecimal())
     if numbers < _PGVECTOR:
         least = ".".join(map(str, _PGVECTOR))
         raise StoreError(
-            f"the database has pgvector {found or 'in no version'}; WebRAG needs {least} or newer: install it on the"
+            f"the database has pgvector {result or 'in no version'}; WebRAG needs {least} or newer: install it on the"
             " server, then run ALTER EXTENSION vector UPDATE in the database",
             code="pgvector_too_old",
         )

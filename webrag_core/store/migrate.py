@@ -55,7 +55,7 @@ async def migrate(connection: AsyncConnection, *, only: Collection[str] | None =
             "CREATE TABLE IF NOT EXISTS schema_migrations"
             " (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())"
         )
-        missing = [one for one in await pending(connection) if only is None or one.name in only]
+        missing = [migration for migration in await pending(connection) if only is None or migration.name in only]
         for migration in missing:
             await apply(connection, migration)
             await connection.execute("INSERT INTO schema_migrations (name) VALUES (%s)", (migration.name,))

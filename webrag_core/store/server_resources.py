@@ -47,8 +47,8 @@ class ServerResources:
         machine = cls.of_machine()
         return cls(
             *(
-                own if own is not None else found
-                for own, found in (
+                setting if setting is not None else result
+                for setting, result in (
                     (settings.database_shared_buffers, machine.shared_buffers),
                     (settings.database_maintenance_memory, machine.maintenance_memory),
                     (settings.database_cache, machine.cache),

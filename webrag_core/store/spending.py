@@ -111,8 +111,8 @@ def total(parts: Iterable[Mapping[str, Amounts]]) -> dict[str, Amounts]:
     """The sum of amounts, by provider."""
     sums: dict[str, Amounts] = {}
     for amounts in parts:
-        for provider, one in amounts.items():
-            sums[provider] = sums.get(provider, Amounts()) + one
+        for provider, amount in amounts.items():
+            sums[provider] = sums.get(provider, Amounts()) + amount
     return sums
 
 

@@ -56,7 +56,7 @@ def differences(before: str, after: str) -> list[Passage]:
         for change in recent_diff(before, after).changes
         if change.kind in _KINDS and (passage := _passage(change, old, removed, new, added)) is not None
     ]
-    left = _said(_of(old, removed)), _said(_of(new, added))
+    left = _text_of(_of(old, removed)), _text_of(_of(new, added))
     return [*passages, Passage((), *left)] if any(left) else passages
 
 
@@ -65,9 +65,9 @@ def says(text: str, part: str) -> bool:
     return not Counter(unit.words for unit in _units(part)) - Counter(unit.words for unit in _units(text))
 
 
-def same_words(one: str, other: str) -> bool:
+def same_words(text: str, other: str) -> bool:
     """Whether two passages say the same in the same order, in whatever layout."""
-    return _letters(_units(one)) == _letters(_units(other))
+    return _letters(_units(text)) == _letters(_units(other))
 
 
 def _passage(
@@ -78,7 +78,7 @@ def _passage(
     for span, units, wanted in ((change.before, old, removed), (change.after, new, added)):
         inside = [] if span is None else [unit for unit in units if span.start <= unit.start < span.end]
         taken = list(_take(inside, wanted))
-        sides.append(_said(taken))
+        sides.append(_text_of(taken))
     return Passage(tuple(change.heading_path), *sides) if any(sides) else None
 
 
@@ -93,7 +93,7 @@ def _of(units: Sequence[_Unit], wanted: Counter[str]) -> list[_Unit]:
     return list(_take(units, wanted.copy()))
 
 
-def _said(units: Sequence[_Unit]) -> str | None:
+def _text_of(units: Sequence[_Unit]) -> str | None:
     return " ".join(unit.words for unit in units) or None
 
 

@@ -38,10 +38,10 @@ class WatchAlert(Alert):
 def alert_of(news: Sequence[News]) -> WatchAlert:
     """One message about this news, at least one piece."""
     first = news[0]
-    kind = KINDS.get(first.event, "watch_changed") if len({one.event for one in news}) == 1 else "watch_changed"
+    kind = KINDS.get(first.event, "watch_changed") if len({piece.event for piece in news}) == 1 else "watch_changed"
     title = headline(first) if len(news) == 1 else f"{len(news)} watches have news"
-    text = "\n\n".join("\n".join(lines_of(one, titled=len(news) > 1)) for one in news)
-    return WatchAlert(kind, f"WebRAG: {title}", text, [one.model_dump(mode="json") for one in news])
+    text = "\n\n".join("\n".join(lines_of(piece, titled=len(news) > 1)) for piece in news)
+    return WatchAlert(kind, f"WebRAG: {title}", text, [piece.model_dump(mode="json") for piece in news])
 
 
 def headline(news: News) -> str:
@@ -73,7 +73,7 @@ def lines_of(news: News, *, titled: bool = False) -> Iterator[str]:
     yield from _left(len(news.quotes), "quote")
     if news.answers:
         yield "answers that rest on it: " + ", ".join(
-            f"{one.answer_id} “{_page_words(one.question)}”" for one in news.answers[:_MOST]
+            f"{answer.answer_id} “{_page_words(answer.question)}”" for answer in news.answers[:_MOST]
         )
         yield from _left(len(news.answers), "answer")
 

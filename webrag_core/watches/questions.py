@@ -68,11 +68,11 @@ async def look_at_question(database: Database, manager: Manager, due: Due) -> Lo
     compared = replace(due.compared, pages=due.pages_now)
     if old is None or old.answer_id is None:
         return Look(replace(compared, answer_id=new.answer_id))
-    wanted = {one.number for one in _cited(old)}
+    wanted = {citation.number for citation in _cited(old)}
     states = await citation_states(database, answers=[old.answer_id])
-    lost = [one for one in states if one.number in wanted and one.state in LOST and touches(one)]
+    lost = [state for state in states if state.number in wanted and state.state in LOST and touches(state)]
     async with database.connection() as connection:
-        differs = await _differs(connection, old, new, {one.number for one in lost})
+        differs = await _differs(connection, old, new, {item.number for item in lost})
         quotes = await side_by_side(connection, lost)
     if not differs and not lost:
         await _discard(database, new)
@@ -104,12 +104,12 @@ async def _differs(connection: AsyncConnection, old: Answer, new: Answer, lost: 
     if (old.status in _ANSWERED or bool(old.listed)) is not (new.status in _ANSWERED or bool(new.listed)):
         return True
     before, after = list(_statements(old)), list(_statements(new))
-    went = [one for one in before if not any(same_words(one.text, other.text) for other in after)]
-    came = [one for one in after if not any(same_words(one.text, other.text) for other in before)]
-    if any(quote.number in lost for one in went for quote in one.quotes):
+    went = [item for item in before if not any(same_words(item.text, other.text) for other in after)]
+    came = [name for name in after if not any(same_words(name.text, other.text) for other in before)]
+    if any(quote.number in lost for item in went for quote in item.quotes):
         return True
     since = await _answered_at(connection, old)
-    return any([await _is_new(connection, quote, since) for one in came for quote in one.quotes])
+    return any([await _is_new(connection, quote, since) for item in came for quote in item.quotes])
 
 
 async def _is_new(connection: AsyncConnection, quote: SentenceCitation, since: datetime) -> bool:
@@ -153,8 +153,10 @@ def _cited(answer: Answer) -> Iterator[SentenceCitation]:
 
 def _given(answer: Answer) -> GivenAnswer:
     assert answer.answer_id is not None
-    sentences = [one.text for one in answer.sentences] or [one.text for one in _statements(answer)]
-    shown = sentences or [one.text for one in answer.likely]
+    sentences = [sentence.text for sentence in answer.sentences] or [
+        statement.text for statement in _statements(answer)
+    ]
+    shown = sentences or [item.text for item in answer.likely]
     return GivenAnswer(answer_id=answer.answer_id, status=answer.status, sentences=shown)
 
 

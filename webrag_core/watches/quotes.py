@@ -26,24 +26,24 @@ async def quotes_of_pages(
     states = await citation_states(database, documents=documents)
     letters = await beside_loop(letters_of, text)
     touched = [
-        one
-        for one in states
-        if (one.state not in LOST) is standing and touches(one) and letters_of(one.quote) in letters
+        state
+        for state in states
+        if (state.state not in LOST) is standing and touches(state) and letters_of(state.quote) in letters
     ]
     async with database.connection() as connection:
-        questions = await _questions(connection, [one.answer_id for one in touched])
-        shown = [one for one in touched if one.answer_id in questions]
+        questions = await _questions(connection, [touch.answer_id for touch in touched])
+        shown = [touch for touch in touched if touch.answer_id in questions]
         quotes = await side_by_side(connection, shown)
     answers = [
         RestingAnswer(answer_id=number, question=questions[number])
-        for number in dict.fromkeys(one.answer_id for one in shown)
+        for number in dict.fromkeys(item.answer_id for item in shown)
     ]
     return quotes, answers
 
 
 async def side_by_side(connection: AsyncConnection, states: Sequence[CitationState]) -> list[QuoteChange]:
     """Quotes with what stands in their place now."""
-    places = [(one.now_url, one.now_version) for one in states if one.now_start is not None]
+    places = [(state.now_url, state.now_version) for state in states if state.now_start is not None]
     cursor = await connection.execute(
         "SELECT d.canonical_url, v.number, v.id FROM unnest(%s::text[], %s::integer[]) AS p (url, number)"
         " JOIN documents d ON d.canonical_url = p.url"
@@ -53,16 +53,16 @@ async def side_by_side(connection: AsyncConnection, states: Sequence[CitationSta
     ids = {(str(url), int(number)): int(version) for url, number, version in await cursor.fetchall()}
     texts = await version_texts(connection, ids.values())
     changes = []
-    for one in states:
-        text = texts.get(ids.get((one.now_url or "", one.now_version or 0), 0))
-        now = None if text is None or one.now_start is None else text[one.now_start : one.now_end]
+    for state in states:
+        text = texts.get(ids.get((state.now_url or "", state.now_version or 0), 0))
+        now = None if text is None or state.now_start is None else text[state.now_start : state.now_end]
         changes.append(
             QuoteChange(
-                answer_id=one.answer_id,
-                number=one.number,
-                url=one.url,
-                state=one.state,
-                before=one.quote,
+                answer_id=state.answer_id,
+                number=state.number,
+                url=state.url,
+                state=state.state,
+                before=state.quote,
                 after=now,
             )
         )

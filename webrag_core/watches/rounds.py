@@ -61,24 +61,24 @@ async def make_round(
         due = await due_watches(connection, only)
     problems: list[str] = []
     taken: list[_Taken] = []
-    for one in due:
-        look = await _look(database, manager, one, problems)
+    for watch in due:
+        look = await _look(database, manager, watch, problems)
         if look is None:
             continue
         sent_at = None if look.news is None or dry_run else datetime.now(UTC)
         new = look.compared if sent_at is None else replace(look.compared, sent_at=sent_at)
-        moved = not dry_run and await _move(database, one, new)
+        moved = not dry_run and await _move(database, watch, new)
         if not moved:
-            await discard(database, look, one)
+            await discard(database, look, watch)
         if look.news is not None and (moved or dry_run):
-            taken.append(_Taken(one.watch.watch_id, one.compared, new, look.news))
+            taken.append(_Taken(watch.watch.watch_id, watch.compared, new, look.news))
     sent = not dry_run and settings.alerts_somewhere
     if sent:
-        daily = [one for one in taken if one.news.watch.pace == "daily"]
-        messages = [[one] for one in taken if one.news.watch.pace == "at_once"] + ([daily] if daily else [])
+        daily = [piece for piece in taken if piece.news.watch.pace == "daily"]
+        messages = [[piece] for piece in taken if piece.news.watch.pace == "at_once"] + ([daily] if daily else [])
         for message in messages:
             sent = await _send(database, settings, message, problems) and sent
-    return WatchRound(compared=len(due), news=[one.news for one in taken], sent=sent, problems=problems)
+    return WatchRound(compared=len(due), news=[piece.news for piece in taken], sent=sent, problems=problems)
 
 
 async def _look(database: Database, manager: Manager, due: Due, problems: list[str]) -> Look | None:
@@ -105,15 +105,15 @@ async def _move(database: Database, due: Due, new: Compared) -> bool:
 
 async def _send(database: Database, settings: Settings, message: Sequence[_Taken], problems: list[str]) -> bool:
     """Send one message. Where it reached nobody its watches go back, and the next round tells of them."""
-    alert = alert_of([one.news for one in message])
+    alert = alert_of([character.news for character in message])
     failed = await _deliver(settings, alert)
     problems += [f"a message could not be sent: {problem}" for problem in failed]
     addresses = (settings.alert_webhook is not None) + bool(settings.alert_email)
     if len(failed) < addresses or settings.alert_log:
         return not failed
     async with database.connection() as connection:
-        for one in message:
-            await move_on(connection, one.watch_id, one.new, one.old)
+        for character in message:
+            await move_on(connection, character.watch_id, character.new, character.old)
     return False
 
 

@@ -233,7 +233,7 @@ async def due_watches(connection: AsyncConnection, only: Collection[int] | None 
         )
     ).fetchone()
     assert row is not None
-    return [one for one in due if one.watch.pace == "at_once" or not row[0]]
+    return [watch for watch in due if watch.watch.pace == "at_once" or not row[0]]
 
 
 _CHANGED = sql.SQL(", ").join(

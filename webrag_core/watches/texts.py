@@ -66,7 +66,10 @@ async def look_at_text(database: Database, due: Due) -> Look:
     if cause == "extractor" and not old.gone:
         return Look(moved_on)
     passages = await beside_loop(differences, was, now)
-    changes = [TextChange(heading_path=list(one.heading_path), before=one.before, after=one.after) for one in passages]
+    changes = [
+        TextChange(heading_path=list(passage.heading_path), before=passage.before, after=passage.after)
+        for passage in passages
+    ]
     if old.gone:
         return await _with_quotes(database, Look(moved_on), due, "back", documents, was, changes)
     if not changes:

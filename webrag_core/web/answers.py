@@ -88,7 +88,7 @@ async def show_list(request: Request) -> Response:
 
 async def quote_counts(database: Database, answers: Sequence[StoredAnswer]) -> dict[int, dict[str, int]]:
     """How many quotes of each answer are in which state today, by the answer's number."""
-    counts: dict[int, Counter[str]] = {one.answer_id: Counter() for one in answers}
+    counts: dict[int, Counter[str]] = {answer.answer_id: Counter() for answer in answers}
     for quote in await citation_states(database, answers=list(counts)):
         counts[quote.answer_id][quote.state] += 1
     return {number: dict(states) for number, states in counts.items()}
@@ -98,7 +98,7 @@ async def show_answer(request: Request) -> Response:
     """One answer with the state of its quotes today, and beside it the page of one of them (`quote`)."""
     services: Services = await request.app.state.services()
     opened, answer = await _load(services, request.path_params["number"])
-    states = {one.number: one for one in opened.citations}
+    states = {citation.number: citation for citation in opened.citations}
     chosen = whole_number(request.query_params.get("quote", ""), 0, 2**31 - 1)
     if chosen not in states:
         chosen = _first(opened, answer)
@@ -171,7 +171,7 @@ def _first(opened: OpenedAnswer, answer: Answer | None) -> int | None:
     """The quote that is shown first: that of the first sentence or passage; None when no quote is stored."""
     if answer is not None:
         numbers = [number for sentence in answer.sentences for number in sentence.citations]
-        numbers += [one.citation for one in answer.listed] + [one.citation for one in answer.highlights]
+        numbers += [row.citation for row in answer.listed] + [highlight.citation for highlight in answer.highlights]
         if numbers:
             return numbers[0]
     return opened.citations[0].number if opened.citations else None
@@ -192,7 +192,7 @@ async def _shown_quote(
     spans = [(start, end)]
     for highlight in () if answer is None else answer.highlights:
         if highlight.citation == number and highlight.marks:
-            spans = [(start + one, start + other) for one, other in sorted(highlight.marks)]
+            spans = [(start + mark, start + other) for mark, other in sorted(highlight.marks)]
     version = await load_version(connection, version_id)
     part = None if version.markdown is None else await beside_loop(part_around, version.markdown, spans, _REACH)
     return _ShownQuote(number, version, part, start, end)

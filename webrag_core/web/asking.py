@@ -25,7 +25,7 @@ from webrag_core.errors import WebragError
 from webrag_core.history.answers import list_answers
 from webrag_core.orchestration.events import PageSeen, PhaseBegun, RoundDone
 from webrag_core.retrieval.text_fragments import fragment_url
-from webrag_core.routing.asked import asked
+from webrag_core.routing.task_words import task_words
 from webrag_core.showing.elements import Sentence
 from webrag_core.showing.html import Links, write_html
 from webrag_core.showing.plan_lines import ending
@@ -160,7 +160,7 @@ def _steps(event: AnswerEvent) -> list[str]:
     match event:
         case Planned():
             again = "" if event.iteration == 1 else "Still open: "
-            return [sentence_case(f"{again}{asked(task.params)}") for task in event.plan.tasks]
+            return [sentence_case(f"{again}{task_words(task.params)}") for task in event.plan.tasks]
         case PhaseBegun():
             return [sentence_case(event.text)]
         case PageSeen(page=seen):

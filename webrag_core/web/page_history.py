@@ -61,9 +61,11 @@ async def show_history(request: Request) -> Response:
         "history",
         story=story,
         rows=[PeriodRow(period, before, by_period.get(id(period))) for period, before in rows],
-        numbers=sorted({one.version for one in story.periods if one.version is not None and one.kept}, reverse=True),
+        numbers=sorted(
+            {period.version for period in story.periods if period.version is not None and period.kept}, reverse=True
+        ),
         pager=pager(HISTORY, {"url": story.url}, page=number, size=_PERIODS_A_PAGE, rows=len(pairs) - start),
-        title=next((one.title for one in reversed(story.periods) if one.title), None),
+        title=next((period.title for period in reversed(story.periods) if period.title), None),
     )
 
 
@@ -107,7 +109,7 @@ async def show_changes(request: Request) -> Response:
     query = request.query_params
     source = field(query, "source")
     since, until = field(query, "since"), field(query, "until")
-    kind = next((one for one in CHANGE_KINDS if one == query.get("kind")), None)
+    kind = next((kind for kind in CHANGE_KINDS if kind == query.get("kind")), None)
     number = page_number(query)
     first = last = None
     refusal = None

@@ -45,11 +45,11 @@ async def load_results(
 ) -> list[Result]:
     """These citations of a search, in their order; those whose page was removed meanwhile are left out."""
     chunks = {ranked.chunk.chunk_id: ranked.chunk for ranked in search.chunks}
-    fresh = await load_freshness(connection, [one.version_id for one in citations])
+    fresh = await load_freshness(connection, [citation.version_id for citation in citations])
     return [
-        _result(search.searched_for, one, chunks[one.chunk_id], fresh[one.version_id])
-        for one in citations
-        if one.version_id in fresh
+        _result(search.searched_for, citation, chunks[citation.chunk_id], fresh[citation.version_id])
+        for citation in citations
+        if citation.version_id in fresh
     ]
 
 

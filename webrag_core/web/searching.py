@@ -55,24 +55,24 @@ class SearchForm:
         """The form that the query of an address fills in. Numbers that it cannot have become the usual ones."""
 
         def several(name: str) -> tuple[str, ...]:
-            return tuple(dict.fromkeys(one for value in query.getlist(name) for one in visible(value).split()))
+            return tuple(dict.fromkeys(word for value in query.getlist(name) for word in visible(value).split()))
 
-        def one(name: str) -> str:
+        def value_of(name: str) -> str:
             return field(query, name)
 
         return cls(
-            words=one("q"),
+            words=value_of("q"),
             sources=several("source"),
-            below=one("below"),
+            below=value_of("below"),
             languages=several("language"),
             types=several("type"),
             flags=several("flag"),
-            since=one("since"),
-            until=one("until"),
-            at=one("at"),
-            time="valid" if one("time") in get_args(TimeAxis)[1:] else "seen",
-            number=next((number for number in NUMBERS if one("n") == str(number)), 10),
-            every=one("every") == "1",
+            since=value_of("since"),
+            until=value_of("until"),
+            at=value_of("at"),
+            time="valid" if value_of("time") in get_args(TimeAxis)[1:] else "seen",
+            number=next((number for number in NUMBERS if value_of("n") == str(number)), 10),
+            every=value_of("every") == "1",
             page=page_number(query),
         )
 
@@ -86,10 +86,10 @@ class SearchForm:
     @property
     def path(self) -> str:
         """The address of this search."""
-        pairs = [("q", self.words), *(("source", one) for one in self.sources), ("below", self.below)]
-        pairs += [("language", one) for one in self.languages]
-        pairs += [("type", one) for one in self.types]
-        pairs += [("flag", one) for one in self.flags]
+        pairs = [("q", self.words), *(("source", source) for source in self.sources), ("below", self.below)]
+        pairs += [("language", language) for language in self.languages]
+        pairs += [("type", kind) for kind in self.types]
+        pairs += [("flag", flag) for flag in self.flags]
         pairs += [("since", self.since), ("until", self.until), ("at", self.at)]
         pairs += [("time", self.time if self.time != "seen" else ""), ("n", str(self.number))]
         pairs += [("every", "1" if self.every else ""), ("page", str(self.page) if self.page > 1 else "")]

@@ -41,7 +41,7 @@ async def show_source(request: Request) -> Response:
     services: Services = await request.app.state.services()
     key = visible(request.path_params["key"])
     named = field(request.query_params, "state")
-    state = next((one for one in PAGE_STATES if one == named), None)
+    state = next((state for state in PAGE_STATES if state == named), None)
     words = field(request.query_params, "words")
     number = page_number(request.query_params)
     offset = _PAGES_A_PAGE * (number - 1)

@@ -105,15 +105,15 @@ def _part(markdown: str, low: int, high: int, spans: Sequence[tuple[int, int]]) 
     start = low if is_cut else start
     last = bisect_left(starts, max(high, start + 1))
     end = min(starts[last] if last < len(starts) else base + len(window), start + _MOST)
-    held = [(max(one, start), min(other, end)) for one, other in spans]
-    held = [(one, other) for one, other in held if one < other]
-    places = [(one - start, other - start) for one, other in held]
+    held = [(max(span, start), min(other, end)) for span, other in spans]
+    held = [(first, other) for first, other in held if first < other]
+    places = [(first - start, other - start) for first, other in held]
     shown = plain_html(markdown[start:end], places) if is_cut else page_html(*_outdented(markdown[start:end], places))
     return PagePart(
         shown.html,
         start,
         end,
-        quote="" if shown.is_marked else "\n".join(markdown[one:other] for one, other in held),
+        quote="" if shown.is_marked else "\n".join(markdown[first:other] for first, other in held),
         before=_top_level(markdown, start - _PART) if start else None,
         after=end if end < len(markdown) else None,
     )

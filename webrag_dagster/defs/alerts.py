@@ -54,9 +54,9 @@ def alert_on_staleness(context: dg.SensorEvaluationContext, corpus: CorpusResour
     keys = [node.key for node in context.repository_def.asset_graph.asset_nodes if node.freshness_policy is not None]
     states = context.instance.get_freshness_state_records(keys)
     stale = sorted(key.to_user_string() for key, record in states.items() if record.freshness_state.value == _STALE)
-    told = read_names(context.cursor)
-    new = [name for name in stale if name not in told]
-    fresh = sorted(told.difference(stale) & {key.to_user_string() for key in keys})
+    alerted = read_names(context.cursor)
+    new = [name for name in stale if name not in alerted]
+    fresh = sorted(alerted.difference(stale) & {key.to_user_string() for key in keys})
     for kind, which, what in (("not_fresh", new, "not refreshed in time"), ("recovered", fresh, "refreshed again")):
         if which:
             names = "\n".join(f"/assets/{name}" for name in which)
@@ -67,8 +67,8 @@ def alert_on_staleness(context: dg.SensorEvaluationContext, corpus: CorpusResour
                 f"WebRAG: {which[0] if len(which) == 1 else f'{len(which)} assets'} {what}",
                 names,
             )
-    said = f"{len(stale)} of {len(keys)} assets violate their freshness policy; {len(new)} of them new"
-    return dg.SensorResult(skip_reason=said, cursor=json.dumps(stale))
+    summary = f"{len(stale)} of {len(keys)} assets violate their freshness policy; {len(new)} of them new"
+    return dg.SensorResult(skip_reason=summary, cursor=json.dumps(stale))
 
 
 def tell(

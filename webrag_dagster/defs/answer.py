@@ -55,8 +55,8 @@ async def _find_evidence(
     wanted = _wanted(config)
     seed = wanted.as_request(resource.settings()).seeds()[0]
     tag = partial(context.instance.add_run_tags, context.run_id)
-    asked = query_tag(wanted.query)
-    tag({"webrag/source": source_key(seed), "webrag/query": asked})
+    question = query_tag(wanted.query)
+    tag({"webrag/source": source_key(seed), "webrag/query": question})
 
     rounds: list[Round] = []
 
@@ -68,7 +68,7 @@ async def _find_evidence(
         context.log_event(
             dg.AssetObservation(
                 "answer_rounds",
-                description=f"round {done.round} of: {asked}",
+                description=f"round {done.round} of: {question}",
                 metadata=round_metadata(wanted.query, rounds),
             )
         )
@@ -90,7 +90,7 @@ async def _find_evidence(
     context.log_event(
         dg.AssetMaterialization(
             "answers",
-            description=f"{result.status}: {asked}",
+            description=f"{result.status}: {question}",
             metadata={
                 **answer_metadata(result, pages_from=resource.pages_from()),
                 "seconds_since_launch": dg.MetadataValue.float(round(_seconds_since_launch(context), 3)),

@@ -89,11 +89,11 @@ def _read_cursor(cursor: str | None) -> _Place:
 
 def _materialization(answer: "FinishedAnswer") -> dg.AssetMaterialization:
     """The event of an answer that another program asked for."""
-    asked = query_tag(answer.question)
+    question = query_tag(answer.question)
     if answer.prose is not None:
         return dg.AssetMaterialization(
             "prose_answers",
-            description=f"{answer.prose.status}, asked by {answer.origin}: {asked}",
+            description=f"{answer.prose.status}, asked by {answer.origin}: {question}",
             metadata={
                 **prose_metadata(answer.prose, pages_from=_PAGES_FROM, origin=answer.origin),
                 "ended_at": dg.MetadataValue.timestamp(answer.ended_at),
@@ -102,7 +102,7 @@ def _materialization(answer: "FinishedAnswer") -> dg.AssetMaterialization:
     assert answer.evidence is not None
     return dg.AssetMaterialization(
         "answers",
-        description=f"{answer.evidence.status}, asked by {answer.origin}: {asked}",
+        description=f"{answer.evidence.status}, asked by {answer.origin}: {question}",
         metadata=_metadata(answer, answer.evidence),
     )
 

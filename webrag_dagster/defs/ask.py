@@ -37,14 +37,14 @@ async def _compose_answer(context: dg.OpExecutionContext, config: dg.Config, res
     from webrag_dagster.prose import prose_metadata
 
     question = Ask.of(**given(config))
-    asked = query_tag(question.question)
-    context.instance.add_run_tags(context.run_id, {"webrag/query": asked})
+    tag = query_tag(question.question)
+    context.instance.add_run_tags(context.run_id, {"webrag/query": tag})
     async with reporting_services(context, resource) as services:
         answer = await question.run(services)
     context.log_event(
         dg.AssetMaterialization(
             "prose_answers",
-            description=f"{answer.status}, confidence {percent(answer.confidence)}: {asked}",
+            description=f"{answer.status}, confidence {percent(answer.confidence)}: {tag}",
             metadata=prose_metadata(answer, pages_from=resource.pages_from()),
         )
     )

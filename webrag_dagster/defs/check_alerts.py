@@ -46,12 +46,12 @@ def alert_on_checks(context: dg.SensorEvaluationContext, corpus: CorpusResource)
     news: list[tuple[str, str, tuple[Evaluation, ...]]] = []
     for name, number, run_id in _ended(context.instance, known):
         ends[name] = number
-        told = follow(states, _evaluations(context.instance, run_id), least)
-        states = told.states
-        news += [("check_failed", run_id, told.worse), ("recovered", run_id, told.recovered)]
+        news_of_run = follow(states, _evaluations(context.instance, run_id), least)
+        states = news_of_run.states
+        news += [("check_failed", run_id, news_of_run.worse), ("recovered", run_id, news_of_run.recovered)]
     if known is None:
         news = _still_failing(news, states)
-    news = [one for one in news if one[2]]
+    news = [piece for piece in news if piece[2]]
     for kind, run_id, evaluations in news:
         tell(context, settings, kind, _title(kind, evaluations), _text(run_id, evaluations))
     return dg.SensorResult(
@@ -63,9 +63,20 @@ def _still_failing(
     news: list[tuple[str, str, tuple[Evaluation, ...]]], states: dict[str, CheckState]
 ) -> list[tuple[str, str, tuple[Evaluation, ...]]]:
     """What the first tick tells of the runs before it: the last alert of each check that still fails."""
-    last = {one.key: run_id for kind, run_id, evaluations in news if kind == "check_failed" for one in evaluations}
+    last = {
+        evaluation.key: run_id
+        for kind, run_id, evaluations in news
+        if kind == "check_failed"
+        for evaluation in evaluations
+    }
     return [
-        (kind, run_id, tuple(one for one in evaluations if one.key in states and last[one.key] == run_id))
+        (
+            kind,
+            run_id,
+            tuple(
+                evaluation for evaluation in evaluations if evaluation.key in states and last[evaluation.key] == run_id
+            ),
+        )
         for kind, run_id, evaluations in news
         if kind == "check_failed"
     ]
@@ -79,7 +90,7 @@ def _last(instance: dg.DagsterInstance, end: dg.DagsterEventType) -> int:
 
 def _ended(instance: dg.DagsterInstance, after: dict[str, int] | None) -> list[tuple[str, int, str]]:
     """Runs that ended, oldest first: how, the number of the event, the run. None = those of the last day."""
-    found: list[tuple[str, int, str]] = []
+    results: list[tuple[str, int, str]] = []
     most = _MOST_RUNS if after is not None else _MOST_FIRST
     for name, end in _ENDS.items():
         since = dg.RunStatusChangeRecordsFilter(
@@ -88,8 +99,8 @@ def _ended(instance: dg.DagsterInstance, after: dict[str, int] | None) -> list[t
             after_timestamp=time.time() - _FIRST_SECONDS if after is None else None,
         )
         records = instance.fetch_run_status_changes(since, limit=most, ascending=True).records
-        found += [(name, record.storage_id, record.run_id) for record in records]
-    return sorted(found, key=lambda ended: ended[1])[:most]
+        results += [(name, record.storage_id, record.run_id) for record in records]
+    return sorted(results, key=lambda ended: ended[1])[:most]
 
 
 def _evaluations(instance: dg.DagsterInstance, run_id: str) -> Iterator[Evaluation]:
@@ -126,10 +137,11 @@ def _title(kind: str, evaluations: tuple[Evaluation, ...]) -> str:
 def _text(run_id: str, evaluations: tuple[Evaluation, ...]) -> str:
     """Names and severities, no word of a page or a question."""
     lines = [f"run: /runs/{run_id}"]
-    for one in evaluations[:MAX_ROWS]:
-        said = _SEVERITY.get(one.level, "passes")
+    for evaluation in evaluations[:MAX_ROWS]:
+        severity = _SEVERITY.get(evaluation.level, "passes")
         lines.append(
-            f"/assets/{one.asset} {one.check}: {said}" + (f", source {one.partition}" if one.partition else "")
+            f"/assets/{evaluation.asset} {evaluation.check}: {severity}"
+            + (f", source {evaluation.partition}" if evaluation.partition else "")
         )
     return "\n".join(lines)
 
@@ -144,6 +156,8 @@ def _read_cursor(cursor: str | None) -> tuple[dict[str, int] | None, dict[str, C
     try:
         fields = json.loads(cursor or "")
         ends = {name: int(fields["ends"][name]) for name in _ENDS}
-        return ends, {str(key): CheckState(int(level), bool(told)) for key, (level, told) in fields["failing"].items()}
+        return ends, {
+            str(key): CheckState(int(level), bool(alerted)) for key, (level, alerted) in fields["failing"].items()
+        }
     except (ValueError, KeyError, TypeError, AttributeError):
         return None, {}

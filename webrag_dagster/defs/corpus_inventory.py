@@ -115,14 +115,16 @@ def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) 
                     "partitions_failed": len(failed),
                     "failed": table(
                         {
-                            "partition": one.key,
-                            "asset": one.asset,
-                            "reason": one.reason,
-                            "permanent": one.permanent,
-                            "next attempt": "with its next refresh" if one.asset == DOCUMENTS else "within the hour",
-                            "run": one.run_id,
+                            "partition": failure.key,
+                            "asset": failure.asset,
+                            "reason": failure.reason,
+                            "permanent": failure.permanent,
+                            "next attempt": "with its next refresh"
+                            if failure.asset == DOCUMENTS
+                            else "within the hour",
+                            "run": failure.run_id,
                         }
-                        for one in failed
+                        for failure in failed
                     ),
                     "how_to_recover": dg.MetadataValue.md(_HOW_TO_RECOVER),
                 },
@@ -135,8 +137,8 @@ def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) 
                 metadata={
                     "sources_overdue": len(overdue),
                     "overdue": table(
-                        {"source": one.key, "shard": one.shard, "due since": f"{one.due_at:%Y-%m-%d %H:%M}"}
-                        for one in overdue
+                        {"source": page.key, "shard": page.shard, "due since": f"{page.due_at:%Y-%m-%d %H:%M}"}
+                        for page in overdue
                     ),
                 },
             ),
@@ -149,11 +151,11 @@ def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) 
                     "sources_stale": dg.MetadataValue.int(len(stale)),
                     "stale": table(
                         {
-                            "source": one.key,
-                            "last answer": f"{one.answered_at:%Y-%m-%d %H:%M}" if one.answered_at else "never",
-                            "due since": f"{one.due_since:%Y-%m-%d %H:%M}",
+                            "source": page.key,
+                            "last answer": f"{page.answered_at:%Y-%m-%d %H:%M}" if page.answered_at else "never",
+                            "due since": f"{page.due_since:%Y-%m-%d %H:%M}",
                         }
-                        for one in stale
+                        for page in stale
                     ),
                 },
             ),

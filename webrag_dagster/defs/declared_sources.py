@@ -78,10 +78,10 @@ def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource
 
 def _tell_broken(context: dg.SensorEvaluationContext, corpus: CorpusResource, broken: Mapping[str, str]) -> None:
     """Tell of files that have a mistake since the last tick, and of those that have none any more."""
-    settings, told = corpus.settings(), read_names(context.cursor)
+    settings, alerted = corpus.settings(), read_names(context.cursor)
     for kind, files, what in (
-        ("source_broken", sorted(broken.keys() - told), "has a mistake"),
-        ("recovered", sorted(told - broken.keys()), "has no mistake any more"),
+        ("source_broken", sorted(broken.keys() - alerted), "has a mistake"),
+        ("recovered", sorted(alerted - broken.keys()), "has no mistake any more"),
     ):
         if files and settings.alerts_somewhere:
             name = files[0] if len(files) == 1 else f"{len(files)} source files:"
@@ -114,12 +114,12 @@ def source_refreshes(context: dg.SensorEvaluationContext, corpus: CorpusResource
 
     reported = _read_cursor(context.cursor)
     refreshes = run(work())
-    new = [one for one in refreshes if reported.get(one.key) != one.id]
+    new = [refresh for refresh in refreshes if reported.get(refresh.key) != refresh.id]
     if not new:
         return dg.SkipReason(f"no new refresh of {len(assets)} declared sources")
     return dg.SensorResult(
-        asset_events=[_event(*assets[one.key], one) for one in new],
-        cursor=json.dumps({one.key: one.id for one in refreshes}),
+        asset_events=[_event(*assets[item.key], item) for item in new],
+        cursor=json.dumps({refresh.key: refresh.id for refresh in refreshes}),
     )
 
 

@@ -125,20 +125,20 @@ def documents(
 def _answers(done: "Refreshed", pages: "list[Page]", settings: "Settings") -> dg.AssetCheckResult:
     """Verdict on the source: of the refresh where no page answered, else of what is known of all pages."""
     failing = sum(page.failing for page in pages)
-    asked = sum(page.status != "gone" for page in pages)
-    share = failing / asked if asked else 0.0
+    requests = sum(page.status != "gone" for page in pages)
+    share = failing / requests if requests else 0.0
     failure = done.failure
     is_error = failure is not None or share >= settings.webrag_failed_pages_error
     passed = failure is None and share < min(settings.webrag_failed_pages_warn, settings.webrag_failed_pages_error)
     reasons = Counter(done.report.failed.values()).most_common()
-    said = f"{failing} of {asked} pages of {done.report.source} fail" if failure is None else failure.description
+    summary = f"{failing} of {requests} pages of {done.report.source} fail" if failure is None else failure.description
     return dg.AssetCheckResult(
         check_name=ANSWERS,
         passed=passed,
         severity=dg.AssetCheckSeverity.ERROR if is_error else dg.AssetCheckSeverity.WARN,
-        description=None if passed else said,
+        description=None if passed else summary,
         metadata={
-            "pages": dg.MetadataValue.int(asked),
+            "pages": dg.MetadataValue.int(requests),
             "pages_failing": dg.MetadataValue.int(failing),
             "share_failing": dg.MetadataValue.float(round(share, 4)),
             "failures": table({"reason": reason, "pages": count} for reason, count in reasons),

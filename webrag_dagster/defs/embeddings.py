@@ -151,7 +151,7 @@ def _require_whole(broken: "list[tuple[Page, list[Violation]]]") -> None:
         description=f"chunks of {len(broken)} pages are broken, first {page.url}: {violations[0].rule}:"
         f" {violations[0].found}. Job `index` with `mend: true` for `chunks` re-chunks them.",
         metadata={
-            "broken": table({"page": one.url, "rule": v.rule, "found": v.found} for one, vs in broken for v in vs)
+            "broken": table({"page": item.url, "rule": v.rule, "found": v.found} for item, vs in broken for v in vs)
         },
         allow_retries=False,
     )

@@ -98,21 +98,21 @@ def breakers_closed(corpus: CorpusResource) -> dg.AssetCheckResult:
 
         async with corpus.open() as opened, opened.database.connection() as connection:
             states = await breaker_states(connection)
-        not_closed = [one for one in states if one.state != "closed"]
+        not_closed = [state for state in states if state.state != "closed"]
         rows: list[Mapping[str, str | int | float | bool | None]] = [
             {
-                "endpoint": one.name,
-                "state": one.state,
-                "failures in a row": one.failures,
-                "last reason": one.last_reason,
-                "next try": None if one.retry_at is None else f"{one.retry_at:%Y-%m-%d %H:%M:%S} UTC",
+                "endpoint": state.name,
+                "state": state.state,
+                "failures in a row": state.failures,
+                "last reason": state.last_reason,
+                "next try": None if state.retry_at is None else f"{state.retry_at:%Y-%m-%d %H:%M:%S} UTC",
             }
-            for one in states
+            for state in states
         ]
         return dg.AssetCheckResult(
             passed=not not_closed,
             severity=dg.AssetCheckSeverity.WARN,
-            description=f"not asked: {', '.join(one.name for one in not_closed)}" if not_closed else None,
+            description=f"not asked: {', '.join(item.name for item in not_closed)}" if not_closed else None,
             metadata={
                 "not_closed": dg.MetadataValue.int(len(not_closed)),
                 **({"breakers": table(rows)} if rows else {}),

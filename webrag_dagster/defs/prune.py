@@ -94,5 +94,5 @@ def _has_scores(instance: dg.DagsterInstance, run_id: str) -> bool:
 
     records = instance.get_records_for_run(run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION).records
     return any(
-        event is not None and SCORES in event.metadata for event in (one.asset_materialization for one in records)
+        event is not None and SCORES in event.metadata for event in (record.asset_materialization for record in records)
     )

@@ -72,8 +72,8 @@ def _metadata(made: "WatchRound") -> Metadata:
     }
     if made.news:
         metadata["told"] = table(
-            {"watch": one.watch.watch_id, "event": headline(one), "news": "\n".join(lines_of(one))}
-            for one in made.news[:MAX_ROWS]
+            {"watch": piece.watch.watch_id, "event": headline(piece), "news": "\n".join(lines_of(piece))}
+            for piece in made.news[:MAX_ROWS]
         )
     if made.problems:
         metadata["problems"] = dg.MetadataValue.json(made.problems)
@@ -117,14 +117,16 @@ def watches_due(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> 
 
     due = run(work())
     busy = {split_key(key)[0] for key in activity(context.instance).partitions} if due else set()
-    free = [one for one in due if busy.isdisjoint(one.source_keys)]
+    free = [watch for watch in due if busy.isdisjoint(watch.source_keys)]
     if not free:
         return dg.SkipReason(f"{len(due)} watches are due, of sources with a run in progress")
-    seen = [[one.watch.watch_id, one.current_version, one.is_gone, one.pages_now, str(one.compared)] for one in free]
+    seen = [
+        [item.watch.watch_id, item.current_version, item.is_gone, item.pages_now, str(item.compared)] for item in free
+    ]
     digest = hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
     return dg.RunRequest(
         # the hour in the key allows another request where a run failed
         run_key=f"{digest} {datetime.now(UTC):%Y-%m-%dT%H}",
-        run_config={"ops": {WATCHES: {"config": {"only": [one.watch.watch_id for one in free]}}}},
+        run_config={"ops": {WATCHES: {"config": {"only": [item.watch.watch_id for item in free]}}}},
         tags={ASKED_BY: _SENSOR},
     )

@@ -47,12 +47,12 @@ def web_pages(context: dg.AssetExecutionContext, corpus: CorpusResource) -> Iter
     for warning in result.warnings:
         context.log.warning(warning)
     seen = observations(context.instance, {name: flags for name, flags in result.flagged.items() if name == key})
-    for one in seen:
-        context.log.info(one.description or "")
+    for sighting in seen:
+        context.log.info(sighting.description or "")
         yield dg.ObserveResult(
             asset_key=WEB_PAGES,
-            metadata=one.metadata,
-            data_version=dg.DataVersion(one.tags["dagster/data_version"]),
+            metadata=sighting.metadata,
+            data_version=dg.DataVersion(sighting.tags["dagster/data_version"]),
         )
     version = last_observed(context.instance, [key]).get(key)
     if not seen and version is not None:

@@ -96,8 +96,13 @@ def _coverage(status: "WindowStatus") -> Metadata:
         "passages_with_vector": dg.MetadataValue.int(sum(source.with_vector for source in status.sources)),
         "texts_missing": dg.MetadataValue.int(status.missing),
         "source_list": table(
-            {"source": one.source, "passages": one.passages, "with vector": one.with_vector, "missing": one.missing}
-            for one in status.sources
+            {
+                "source": source.source,
+                "passages": source.passages,
+                "with vector": source.with_vector,
+                "missing": source.missing,
+            }
+            for source in status.sources
         ),
     }
 

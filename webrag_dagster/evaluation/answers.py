@@ -33,28 +33,28 @@ async def score_answers(context: dg.AssetExecutionContext, settings: Settings, *
     suites = present(own_key_sets())
     files = run_files(settings, NAME, context.run.run_id)
     started = time.perf_counter()
-    asked: list[AskedKey] = []
+    answered_keys: list[AskedKey] = []
     with files.log.open("w", encoding="utf-8") as stream:
         for suite in suites:
             async for item in ask_suite(suite, sample_goldens(suite.keys, items), settings):
                 stream.write(json.dumps(item.line(), ensure_ascii=False) + "\n")
-                asked.append(item)
+                answered_keys.append(item)
                 context.log.info(f"{_name(item)}: {item.judgement.verdict}")
     return Scored(
         metadata={
-            **_numbers(asked, suites),
-            "verdicts": dg.MetadataValue.md(_verdicts(asked)),
-            "suites": dg.MetadataValue.md(_by_suite(asked, suites)),
-            **_calibration(asked),
-            "questions": dg.MetadataValue.int(len(asked)),
+            **_numbers(answered_keys, suites),
+            "verdicts": dg.MetadataValue.md(_verdicts(answered_keys)),
+            "suites": dg.MetadataValue.md(_by_suite(answered_keys, suites)),
+            **_calibration(answered_keys),
+            "questions": dg.MetadataValue.int(len(answered_keys)),
             "seconds": number(time.perf_counter() - started),
             "item_list": table(
-                _row(item) for item in sorted(asked, key=lambda item: item.judgement.verdict == "right")
+                _row(item) for item in sorted(answered_keys, key=lambda item: item.judgement.verdict == "right")
             ),
             "run_log": dg.MetadataValue.path(files.log),
         },
-        scores={_name(item): _scores(item) for item in asked},
-        clusters={_name(item): _cluster(item) for item in asked},
+        scores={_name(item): _scores(item) for item in answered_keys},
+        clusters={_name(item): _cluster(item) for item in answered_keys},
     )
 
 
@@ -77,11 +77,11 @@ def _is_good(item: AskedKey) -> bool:
     return all(_scores(item).values())
 
 
-def _numbers(asked: Sequence[AskedKey], suites: Sequence[KeySet]) -> Metadata:
+def _numbers(answered_keys: Sequence[AskedKey], suites: Sequence[KeySet]) -> Metadata:
     """Shares that the UI plots: of the reporting sites by their short names, of the fitting ones beside them."""
     splits = {suite.name: suite.listed.split for suite in suites if suite.listed is not None}
     numbers: Metadata = {}
-    for split, mine in grouped(asked, lambda item: splits.get(item.suite, "fitting")).items():
+    for split, mine in grouped(answered_keys, lambda item: splits.get(item.suite, "fitting")).items():
         figures = shares(mine)
         for share, short in SUITE_SHARES.items():
             interval = figures[share].interval
@@ -91,28 +91,28 @@ def _numbers(asked: Sequence[AskedKey], suites: Sequence[KeySet]) -> Metadata:
     return numbers
 
 
-def _verdicts(asked: Sequence[AskedKey]) -> str:
-    groups = {**by_kind(asked), "all": asked}
+def _verdicts(answered_keys: Sequence[AskedKey]) -> str:
+    groups = {**by_kind(answered_keys), "all": answered_keys}
     return "\n".join(
         rows_markdown([{"kind": kind, "n": len(group), **verdicts(group)} for kind, group in groups.items()])
     )
 
 
-def _by_suite(asked: Sequence[AskedKey], suites: Sequence[KeySet]) -> str:
+def _by_suite(answered_keys: Sequence[AskedKey], suites: Sequence[KeySet]) -> str:
     listed = {suite.name: suite.listed for suite in suites}
     rows: list[dict[str, object]] = []
-    for name, group in grouped(asked, lambda item: item.suite).items():
+    for name, group in grouped(answered_keys, lambda item: item.suite).items():
         suite, figures = listed[name], shares(group)
         about = {} if suite is None else {"site": suite.kind, "split": suite.split, "language": suite.language}
         rows.append(
-            {"suite": name, **about, "n": len(group), **{word: figures[one] for one, word in SUITE_SHARES.items()}}
+            {"suite": name, **about, "n": len(group), **{word: figures[share] for share, word in SUITE_SHARES.items()}}
         )
     return "\n".join(rows_markdown(rows))
 
 
-def _calibration(asked: Sequence[AskedKey]) -> Metadata:
+def _calibration(answered_keys: Sequence[AskedKey]) -> Metadata:
     """Stated against observed, of answers; the errors of answers and of likely passages where there are any."""
-    curves = calibrations(asked)
+    curves = calibrations(answered_keys)
     errors: Metadata = {f"ece_{what}": number(curve.ece) for what, curve in curves.items() if curve.ece is not None}
     if curves["answered"].ece is None:
         return errors

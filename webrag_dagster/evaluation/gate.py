@@ -68,8 +68,8 @@ def last_passing(
                 recent[record.run_id] = passed
             is_open = is_open and not _value(record, ACCEPTED)
             floor = (_value(record, FLOOR) or {}) if floor is None else floor
-        found = items is not None and len(scores) == len(items) and (not is_open or len(recent) >= RECENT)
-        if not page.has_more or found:
+        result = items is not None and len(scores) == len(items) and (not is_open or len(recent) >= RECENT)
+        if not page.has_more or result:
             break
         cursor = page.cursor
     return Base(scores, runs, recent, floor or {}) if scores else None

@@ -59,7 +59,7 @@ async def walk(
             "digest": dg.MetadataValue.text(log_digest(records)),
         },
         checks=[_replayed(runs, settings)],
-        scores={one.id: score_item(one, record) for one, record in zip(goldens, records, strict=True)},
+        scores={golden.id: score_item(golden, record) for golden, record in zip(goldens, records, strict=True)},
         clusters={golden.id: cluster_of(golden) for golden in goldens},
         policy=policy,
         digest=log_digest(records),
@@ -68,8 +68,8 @@ async def walk(
 
 def _replayed(runs: list[RecordedRun], settings: Settings) -> dg.AssetCheckResult:
     again = replay_all(runs, None, settings)
-    strays = [(one.run.id, step) for one in again for step in one.steps if not step.agrees]
-    rounds = sum(len(one.steps) for one in again)
+    strays = [(replay.run.id, step) for replay in again for step in replay.steps if not step.agrees]
+    rounds = sum(len(replay.steps) for replay in again)
     return dg.AssetCheckResult(
         check_name=REPLAY,
         passed=not strays,

@@ -36,10 +36,11 @@ class RunTask(Task):  # type: ignore[misc]
             if run is None:
                 return 1
             if run.status in _STARTING:
-                asked, code = run.tags.get(CODE), code_identity()
-                if asked != code:
+                wanted_code, code = run.tags.get(CODE), code_identity()
+                if wanted_code != code:
                     instance.report_run_failed(
-                        run, f"Worker {name} runs other code or settings ({code}) than the code location ({asked})."
+                        run,
+                        f"Worker {name} runs other code or settings ({code}) than the code location ({wanted_code}).",
                     )
                     return 1
                 instance.add_run_tags(run_id, {WORKER: f"{self.request.id} {name}"})

@@ -67,10 +67,10 @@ class FirecrawlAcquirer:
         if delivered is not None:
             return await self._page(canonicalise(url), delivered)
         async with self._slots, self._one_by_one if self.limited else nullcontext():
-            asked = await self._admit(url)
-            scraped = await self._api.patiently(lambda left: self._api.scrape(asked, left))
+            address = await self._admit(url)
+            scraped = await self._api.patiently(lambda left: self._api.scrape(address, left))
             # raised here and not in a handler: the SDK's errors hold the request and so the key
-            return await self._page(asked, scraped)
+            return await self._page(address, scraped)
 
     @property
     def limited(self) -> bool:
@@ -130,11 +130,11 @@ class FirecrawlAcquirer:
 
         Raises FetchError. The URLs have not passed the gate yet: whoever fetches one sees to that.
         """
-        asked = await self._admit(url)
-        links = await self._api.patiently(lambda left: self._api.map(asked, search, limit, left))
+        address = await self._admit(url)
+        links = await self._api.patiently(lambda left: self._api.map(address, search, limit, left))
         if isinstance(links, ScrapeFailure):
             raise links.error()
-        found: dict[str, MappedPage] = {}
+        results: dict[str, MappedPage] = {}
         for link in links:
             fields = link if isinstance(link, dict) else {"url": link} if isinstance(link, str) else vars(link)
             given, title, description = (fields.get(name) for name in ("url", "title", "description"))
@@ -142,36 +142,36 @@ class FirecrawlAcquirer:
                 target = canonicalise(given) if isinstance(given, str) else None
             except FetchError:
                 continue
-            if target is not None and target not in found:
-                found[target] = MappedPage(target, _words(title), _words(description))
-        return list(found.values())[:limit]
+            if target is not None and target not in results:
+                results[target] = MappedPage(target, _words(title), _words(description))
+        return list(results.values())[:limit]
 
     async def site_map(
         self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False
     ) -> SiteMap:
         """As the protocol says, from Firecrawl's own map of the site, in which EXPANSION_MAP_LIMIT is the most of a
         `brief` one. `html` and `absent` are not sent."""
-        asked = canonicalise(url)
+        address = canonicalise(url)
         try:
-            mapped = await self.map_site(asked, limit=self._brief_map if brief else _MAP_LIMIT)
+            mapped = await self.map_site(address, limit=self._brief_map if brief else _MAP_LIMIT)
         except FetchError as error:
-            failed = MapFile(asked, "firecrawl", "failed", error.reason)
-            return SiteMap(files=(failed,), warnings=(Caution.on(asked, error.message),))
+            failed = MapFile(address, "firecrawl", "failed", error.reason)
+            return SiteMap(files=(failed,), warnings=(Caution.on(address, error.message),))
         listing = Listing("firecrawl")
         for page in mapped:
             title = plain(page.title or "", MAX_TITLE_CHARS)
             description = plain(page.description or "", MAX_DESCRIPTION_CHARS)
             listing.add(Listed(page.url, title, description, rank=TitleRank.FEED))
-        file, merge = in_scope(listing, asked, Scope.of(asked)), MapMerge()
+        file, merge = in_scope(listing, address, Scope.of(address)), MapMerge()
         merge.take(file)
         if len(mapped) >= _MAP_LIMIT:
-            merge.warn(asked, f"Firecrawl's map is cut after {_MAP_LIMIT} URLs")
-        return merge.site_map([MapFile(asked, "firecrawl", "read", entries=len(file.pages))])
+            merge.warn(address, f"Firecrawl's map is cut after {_MAP_LIMIT} URLs")
+        return merge.site_map([MapFile(address, "firecrawl", "read", entries=len(file.pages))])
 
     async def aclose(self) -> None:
         """Nothing to release: the SDK keeps no connection between calls."""
 
-    async def _page(self, asked: str, scraped: Scraped | ScrapeFailure) -> AcquiredPage:
+    async def _page(self, address: str, scraped: Scraped | ScrapeFailure) -> AcquiredPage:
         """What was scraped as a page. Raises FetchError for what is none, though the call succeeded."""
         if isinstance(scraped, ScrapeFailure):
             raise scraped.error()
@@ -181,7 +181,7 @@ class FirecrawlAcquirer:
             raise FetchError(
                 Reason.HTTP_STATUS, f"the server answered with status {scraped.status}", status=scraped.status
             )
-        final = await self._final(asked, scraped.said("url"))
+        final = await self._final(address, scraped.meta_text("url"))
         media_type, text = scraped.content(final)
         if not text.strip():
             raise FetchError(Reason.EMPTY_PAGE, "the page is empty", status=scraped.status)
@@ -194,20 +194,20 @@ class FirecrawlAcquirer:
         if scraped.metadata.get("cache_state") == "hit":
             headers |= {"x-cache": "hit", "age": str(round((now - made).total_seconds()))}
         return AcquiredPage(
-            url=asked,
+            url=address,
             final_url=final,
             status=scraped.status,
             headers=headers,
             body=body,
             fetched_at=made,
             bytes_raw=len(body),
-            redirects=() if final == asked else (asked,),
+            redirects=() if final == address else (address,),
             warnings=(Caution.on(final, warning),) if warning else (),
         )
 
-    async def _final(self, asked: str, reported: str) -> str:
+    async def _final(self, address: str, reported: str) -> str:
         try:
-            return asked if not reported or canonicalise(reported) == asked else await self._admit(reported)
+            return address if not reported or canonicalise(reported) == address else await self._admit(reported)
         except FetchError as error:
             if error.reason is not Reason.INVALID_URL:
                 raise

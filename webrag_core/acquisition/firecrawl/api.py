@@ -90,14 +90,14 @@ class FirecrawlApi:
 
         async def once(_: None) -> T | ScrapeFailure:
             nonlocal waits
-            said = await ask(ends - clock())
-            if not isinstance(said, ScrapeFailure):
+            status = await ask(ends - clock())
+            if not isinstance(status, ScrapeFailure):
                 self.limited = False
-            elif said.status == 429:
+            elif status.status == 429:
                 waits = waits or not self.limited
                 self.limited = True
-                return said if waits else dataclasses.replace(said, again=False)
-            return said
+                return status if waits else dataclasses.replace(status, again=False)
+            return status
 
         answer = await self._endpoint.ask(once, self.seconds)
         if isinstance(answer, ScrapeFailure) and answer.status in _REFUSALS:
@@ -162,11 +162,11 @@ class FirecrawlApi:
             answer = await self._raw("GET", self._pinned(following) if following else f"{self._url}{path}")
         if isinstance(answer, ScrapeFailure):
             return answer
-        said = answer if isinstance(answer, Mapping) else vars(answer)
-        data, onward = said.get("data"), said.get("next")
+        fields = answer if isinstance(answer, Mapping) else vars(answer)
+        data, onward = fields.get("data"), fields.get("next")
         documents = (Scraped.of(document) for document in (data if isinstance(data, list) else []))
         return BatchPage(
-            status=str(said.get("status")),
+            status=str(fields.get("status")),
             next=onward if isinstance(onward, str) and onward else None,
             documents=tuple(document for document in documents if document is not None),
         )
@@ -215,14 +215,14 @@ class FirecrawlApi:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             return failure_of(error)
         try:
-            said = reply.json()
+            fields = reply.json()
         except ValueError:
-            said = None
-        if not isinstance(said, dict):
+            fields = None
+        if not isinstance(fields, dict):
             return _NO_REPLY if reply.status_code < 400 else status_failure(reply.status_code, None, reply.headers)
-        if reply.status_code >= 400 or not said.get("success"):
-            return status_failure(reply.status_code, said.get("code"), reply.headers)
-        return said
+        if reply.status_code >= 400 or not fields.get("success"):
+            return status_failure(reply.status_code, fields.get("code"), reply.headers)
+        return fields
 
     def _client(self) -> AsyncFirecrawl:
         if self._opened is None:

@@ -59,7 +59,7 @@ def _source(document: Scraped) -> str | None:
     """Canonical URL that a document of a batch was asked under; results come in any order."""
     for name in ("source_url", "url"):
         try:
-            return canonicalise(document.said(name))
+            return canonicalise(document.meta_text(name))
         except FetchError:
             continue
     return None

@@ -80,23 +80,23 @@ class Scraped:
     def of(cls, document: object) -> Scraped | None:
         """From an SDK Document or the JSON of one; None for what is neither."""
         if not isinstance(document, Mapping):
-            found = {name: getattr(document, name, None) for name in ("html", "markdown", "links", "metadata")}
+            results = {name: getattr(document, name, None) for name in ("html", "markdown", "links", "metadata")}
         else:
-            found = dict(document)
-        metadata = found.get("metadata")
+            results = dict(document)
+        metadata = results.get("metadata")
         if isinstance(metadata, BaseModel):
             metadata = metadata.model_dump()
         if not isinstance(metadata, Mapping):
             return None
-        links = found.get("links")
+        links = results.get("links")
         return cls(
-            html=_text(found.get("html")),
-            markdown=_text(found.get("markdown")),
+            html=_text(results.get("html")),
+            markdown=_text(results.get("markdown")),
             links=tuple(link for link in links if isinstance(link, str)) if isinstance(links, list) else (),
             metadata={**metadata, **{name: metadata[camel] for name, camel in _CAMEL.items() if camel in metadata}},
         )
 
-    def said(self, name: str) -> str:
+    def meta_text(self, name: str) -> str:
         """A text of the metadata, blanks folded; empty when there is none."""
         value = self.metadata.get(name)
         value = value[0] if isinstance(value, list) and value else value
@@ -118,11 +118,11 @@ class Scraped:
         """
         if not self.html.strip():
             return "text/markdown", self.markdown
-        title, language = self.said("title"), self.said("language")
+        title, language = self.meta_text("title"), self.meta_text("language")
         meta = {
-            "description": self.said("description"),
-            "article:published_time": self.said("published_time"),
-            "article:modified_time": self.said("modified_time"),
+            "description": self.meta_text("description"),
+            "article:published_time": self.meta_text("published_time"),
+            "article:modified_time": self.meta_text("modified_time"),
         }
         head = "".join(f'<meta name="{name}" content="{html.escape(value)}">' for name, value in meta.items() if value)
         if title:
@@ -142,7 +142,7 @@ def copied_at(page: Scraped, now: datetime, max_age_s: float) -> tuple[datetime,
     """
     if page.metadata.get("cache_state") != "hit":
         return now, None
-    made = parse_date(page.said("cached_at"))
+    made = parse_date(page.meta_text("cached_at"))
     if made is None:
         return now - timedelta(seconds=max_age_s), "Firecrawl served a cached copy of unknown age"
     made = min(made, now)
@@ -178,8 +178,8 @@ def status_failure(status: int, code: object, headers: Mapping[str, str]) -> Scr
     hint = f" ({_HINTS[status]})" if status in _HINTS else ""
     reason = Reason.RATE_LIMITED if status == 429 else Reason.PROVIDER_FAILED
     again = status == 429 or status >= 500
-    asked = headers.get("retry-after")
-    wait = retry_after_s(asked, datetime.now(UTC)) if asked else None
+    header = headers.get("retry-after")
+    wait = retry_after_s(header, datetime.now(UTC)) if header else None
     return ScrapeFailure(f"Firecrawl: HTTP {status}{hint}", again, wait, status, code=reason, transient=again)
 
 

@@ -65,20 +65,20 @@ class MementoAcquirer:
         Raises FetchError: PROVIDER_FAILED when the archive has none or does not answer, BAD_RESPONSE for a copy
         without a date; otherwise as of live pages.
         """
-        asked = canonicalise(url)
+        address = canonicalise(url)
         when = {"accept-datetime": format_datetime(self.at, usegmt=True)}
-        copy = await self._ask(self._timegate + asked, when | _AS_ORIGINAL)
+        copy = await self._ask(self._timegate + address, when | _AS_ORIGINAL)
         original = _REWRITTEN.sub(r"\1id_\2", copy.final_url)
         if original != copy.final_url:
             copy = await self._ask(original, _AS_ORIGINAL)
         made = parse_date(copy.headers.get("memento-datetime", ""))
         if made is None:
-            raise FetchError(Reason.BAD_RESPONSE, f"the archive's copy of {asked} says no date (Memento-Datetime)")
+            raise FetchError(Reason.BAD_RESPONSE, f"the archive's copy of {address} says no date (Memento-Datetime)")
         headers = {name: value for name, value in copy.headers.items() if name not in ("etag", "last-modified")}
         return replace(
             copy,
-            url=asked,
-            final_url=asked,
+            url=address,
+            final_url=address,
             redirects=(),
             headers=headers,
             fetched_at=made,
@@ -90,11 +90,11 @@ class MementoAcquirer:
 
         Raises FetchError as `fetch`, and BAD_RESPONSE for an archive that names no list.
         """
-        asked = canonicalise(url)
-        gate = await self._ask(self._timegate + asked, {})
+        address = canonicalise(url)
+        gate = await self._ask(self._timegate + address, {})
         maps = [urljoin(gate.final_url, to) for to, rel, _ in _links(gate.headers.get("link", "")) if "timemap" in rel]
         if not maps:
-            raise FetchError(Reason.BAD_RESPONSE, f"the archive names no list of the copies of {asked} (TimeMap)")
+            raise FetchError(Reason.BAD_RESPONSE, f"the archive names no list of the copies of {address} (TimeMap)")
         listing = await self._http.text_file(maps[0])
         copies: dict[datetime, Memento] = {}
         for target, relation, date in _links(listing):

@@ -47,8 +47,8 @@ _ATTRIBUTE = re.compile(r"([a-z-]{1,40})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"
 def take_feed_record(record: Record, listing: Listing, file_url: str) -> None:
     """Add one item of a feed. An item about a part of a page (`…#comment-3`) gives the page no title."""
     atom = record.root == "feed"
-    own = [field for field in record.fields if field.namespace in (_ATOM if atom else _RSS)]
-    url = _atom_link(own) if atom else _rss_link(own)
+    fields = [field for field in record.fields if field.namespace in (_ATOM if atom else _RSS)]
+    url = _atom_link(fields) if atom else _rss_link(fields)
     if not url or len(url) > MAX_URL_CHARS:
         listing.invalid += 1
         return
@@ -57,12 +57,12 @@ def take_feed_record(record: Record, listing: Listing, file_url: str) -> None:
     if url.partition("#")[2]:
         listing.add(Listed(url, last_modified=modified))
         return
-    title = _title(_first(own, "title"), atom=atom)
+    title = _title(_first(fields, "title"), atom=atom)
     listing.add(
         Listed(
             url,
             title=title,
-            description=_description(_first(own, "summary" if atom else "description"), atom=atom),
+            description=_description(_first(fields, "summary" if atom else "description"), atom=atom),
             last_modified=modified,
             rank=TitleRank.FEED if title else TitleRank.NONE,
         )
@@ -98,18 +98,18 @@ def _first(fields: Iterable[Field], name: str) -> Field | None:
     return next((field for field in fields if field.name == name and field.text.strip()), None)
 
 
-def _rss_link(own: list[Field]) -> str:
-    link = _first(own, "link")
+def _rss_link(fields: list[Field]) -> str:
+    link = _first(fields, "link")
     if link is not None:
         return link.text.strip()
-    guid = _first(own, "guid")
+    guid = _first(fields, "guid")
     if guid is None or guid.attributes.get("isPermaLink", "true").strip().lower() == "false":
         return ""
     return guid.text.strip()
 
 
-def _atom_link(own: list[Field]) -> str:
-    links = [field.attributes for field in own if field.name == "link" and field.attributes.get("href", "").strip()]
+def _atom_link(fields: list[Field]) -> str:
+    links = [field.attributes for field in fields if field.name == "link" and field.attributes.get("href", "").strip()]
     pages = [link for link in links if link.get("rel", "alternate").strip().lower() == "alternate"]
     html_first = sorted(pages, key=lambda link: "html" not in link.get("type", "text/html"))
     return html_first[0]["href"].strip() if html_first else ""

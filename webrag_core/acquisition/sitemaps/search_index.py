@@ -265,7 +265,7 @@ class _Pages:
 def _strings(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def _read_sphinx(data: Mapping[str, Any], suffix: str, pages: _Pages) -> None:

@@ -36,7 +36,7 @@ def misspelt_label(body: bytes, declared: str | None) -> str | None:
     """
     named = [declared] if declared else []
     for meta in _META.finditer(body[:_SCAN_BYTES]):
-        named += [found.group(1).decode("latin-1") for found in _CHARSET.finditer(meta.group())]
+        named += [match.group(1).decode("latin-1") for match in _CHARSET.finditer(meta.group())]
     return next((label for name in named if (label := _meant(name)) is not None), None)
 
 
@@ -47,10 +47,10 @@ def _meant(name: str) -> str | None:
     for beginning, label in _FAMILIES:
         if re.match(beginning, plain):
             return label
-    if found := _CODE_PAGE.search(plain):
-        return {"874": "windows-874", "866": "ibm866"}.get(found.group(1), f"windows-{found.group(1)}")
-    if found := _ISO.search(plain):
-        return _labels().get(f"iso8859{found.group(1)}")
+    if match := _CODE_PAGE.search(plain):
+        return {"874": "windows-874", "866": "ibm866"}.get(match.group(1), f"windows-{match.group(1)}")
+    if match := _ISO.search(plain):
+        return _labels().get(f"iso8859{match.group(1)}")
     return None
 
 
@@ -63,10 +63,10 @@ def _labels() -> dict[str, str]:
 def page_language(body: bytes) -> str | None:
     """The language that a page states of itself, a code as BCP 47 writes it; None where it states none."""
     scanned = body[:_SCAN_BYTES]
-    found = _LANGUAGE.search(scanned)
+    match = _LANGUAGE.search(scanned)
     for meta in _META.finditer(scanned):
-        if found is not None:
+        if match is not None:
             break
         if b"content-language" in meta.group().lower():
-            found = _CONTENT.search(meta.group())
-    return found.group(1).decode("ascii", "replace") if found else None
+            match = _CONTENT.search(meta.group())
+    return match.group(1).decode("ascii", "replace") if match else None

@@ -110,8 +110,8 @@ class PageFeatures:
         if not self._units:
             raise ValueError("a page without text has no features")
         looks = np.array([self._row(i) for i in range(len(self._units))], dtype=np.float64)
-        own: NDArray[np.float64] = np.column_stack([looks, self._places()])
-        return np.column_stack([own, self._neighbours(own)]).astype(np.float32)
+        unit_features: NDArray[np.float64] = np.column_stack([looks, self._places()])
+        return np.column_stack([unit_features, self._neighbours(unit_features)]).astype(np.float32)
 
     def words(self) -> list[dict[str, set[str]]]:
         """Return for each unit the words of each kind that it shows: what a lexicon is made of."""
@@ -264,16 +264,16 @@ class PageFeatures:
         stats, level, ago = NO_WORDS, 0, 0
         for unit in self._units:
             ago += 1
-            if own := _heading_level(unit):
-                stats, level, ago = self.word_stats("heading", heading_words(unit)), own, 0
+            if rank := _heading_level(unit):
+                stats, level, ago = self.word_stats("heading", heading_words(unit)), rank, 0
             rows.append((*_summary(stats), level, ago))
         return rows
 
-    def _neighbours(self, own: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _neighbours(self, unit_features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Some features of the two units before and after each; -1 beyond the ends."""
-        picked = own[:, _NEIGHBOURLY]
+        picked = unit_features[:, _NEIGHBOURLY]
         padded = np.pad(picked, ((2, 2), (0, 0)), constant_values=-1)
-        n = len(own)
+        n = len(unit_features)
         return np.column_stack([padded[2 + shift : 2 + shift + n] for shift in (-2, -1, 1, 2)])
 
     def word_stats(self, kind: str, words: Iterable[str]) -> Stats:
@@ -302,12 +302,12 @@ def _summary(stats: Stats) -> tuple[float, float, float]:
     return stats[0], stats[1], stats[2] / max(1, stats[3])
 
 
-def _merge(one: Stats, other: Stats) -> Stats:
+def _merge(stats: Stats, other: Stats) -> Stats:
     if not other[3]:
-        return one
-    if not one[3]:
+        return stats
+    if not stats[3]:
         return other
-    return min(one[0], other[0]), max(one[1], other[1]), one[2] + other[2], one[3] + other[3]
+    return min(stats[0], other[0]), max(stats[1], other[1]), stats[2] + other[2], stats[3] + other[3]
 
 
 def _up(box: _Box) -> Iterator[_Box]:

@@ -44,7 +44,7 @@ def _take(document: HtmlElement, names: _Attributes, builder: MarkupBuilder) -> 
     properties = 0
     for element in document.xpath(f"descendant-or-self::*[@{names.scope} or @{names.property}]"):
         types = (element.get(names.types) or "").split()
-        is_node = element.get(names.scope) is not None and not any(one.startswith("mw:") for one in types)
+        is_node = element.get(names.scope) is not None and not any(kind.startswith("mw:") for kind in types)
         written = (element.get(names.property) or "").split()
         outer = _enclosing(element, places) if written or is_node else None
         if is_node:

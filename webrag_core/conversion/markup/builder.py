@@ -93,8 +93,8 @@ class MarkupBuilder:
     def nodes(self) -> tuple[MarkupNode, ...]:
         """All nodes, in order of the page."""
         return tuple(
-            MarkupNode(one.syntax, one.identifier, tuple(one.types), tuple(one.properties), one.top)
-            for one in self._drafts
+            MarkupNode(draft.syntax, draft.identifier, tuple(draft.types), tuple(draft.properties), draft.top)
+            for draft in self._drafts
         )
 
     def cut(self) -> tuple[Cut, ...]:

@@ -70,7 +70,7 @@ def _take_node(value: dict[str, Any], builder: MarkupBuilder, depth: int) -> int
     place = builder.node(
         "JSON-LD",
         written if isinstance(written, str) else None,
-        [one for one in (types if isinstance(types, list) else [types]) if isinstance(one, str)],
+        [kind for kind in (types if isinstance(types, list) else [types]) if isinstance(kind, str)],
         top=depth == 0,
     )
     if place is None:

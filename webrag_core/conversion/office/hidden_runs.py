@@ -43,8 +43,8 @@ def _hidden_styles(package: Package) -> Iterator[str]:
 def _is_hidden(run: Element, hidden: set[str]) -> bool:
     properties = run.find("{*}rPr")
     if properties is not None:
-        if (own := properties.find("{*}vanish")) is not None:
-            return _attribute(own, "val").lower() not in _OFF
+        if (vanish := properties.find("{*}vanish")) is not None:
+            return _attribute(vanish, "val").lower() not in _OFF
         named = properties.find("{*}rStyle")
         if named is not None and _attribute(named, "val") in hidden:
             return True

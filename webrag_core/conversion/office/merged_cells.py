@@ -31,7 +31,7 @@ class Merged:
 
 def merges_of(sheet: Element) -> list[Range]:
     """The merged ranges of a sheet; what is no range is left out."""
-    found = []
+    results = []
     for each in sheet.iter(f"{_S}mergeCell"):
         match = _RANGE.fullmatch(each.get("ref") or "")
         if match is not None:
@@ -39,8 +39,8 @@ def merges_of(sheet: Element) -> list[Range]:
                 sorted((int(match[2]), int(match[4]))),
                 sorted((column_number(match[1]), column_number(match[3]))),
             )
-            found.append((rows[0], columns[0], rows[1], columns[1]))
-    return found
+            results.append((rows[0], columns[0], rows[1], columns[1]))
+    return results
 
 
 def column_number(letters: str) -> int:

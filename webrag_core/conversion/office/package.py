@@ -137,12 +137,12 @@ def dublin_core(root: Element) -> dict[str, str]:
         f"{_TERMS}created": "created",
         f"{_TERMS}modified": "modified",
     }
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for element in root.iter():
         name = names.get(element.tag) if isinstance(element.tag, str) else None
         if name is not None and (text := (element.text or "").strip()):
-            found.setdefault(name, text)
-    return found
+            results.setdefault(name, text)
+    return results
 
 
 def refuse_declarations(xml: bytes) -> None:

@@ -63,12 +63,12 @@ def _formats(package: Package) -> list[str]:
         return []
     styles = package.xml("xl/styles.xml")
     codes = {each.get("numFmtId"): each.get("formatCode") or "" for each in styles.iter(f"{_S}numFmt")}
-    found = []
+    results = []
     for each in styles.iterfind(f"{_S}cellXfs/{_S}xf"):
         identity = each.get("numFmtId") or "0"
         built_in = BUILT_IN.get(int(identity), GENERAL) if identity.isdecimal() and len(identity) < 6 else GENERAL
-        found.append(codes.get(identity) or built_in)
-    return found
+        results.append(codes.get(identity) or built_in)
+    return results
 
 
 class _Reader:

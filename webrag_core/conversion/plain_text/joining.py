@@ -50,11 +50,11 @@ class LineJoiner:
     @cached_property
     def _words(self) -> frozenset[str]:
         """Words and compounds that stand within the lines of the text."""
-        found: set[str] = set()
+        results: set[str] = set()
         for line in self._lines:
             if line:
-                found.update(word.lower() for word in _WORDS.findall(_DIVIDED.sub("", line[:_MAX_LINE])))
-        return frozenset(found)
+                results.update(word.lower() for word in _WORDS.findall(_DIVIDED.sub("", line[:_MAX_LINE])))
+        return frozenset(results)
 
     @cached_property
     def _is_hyphenated(self) -> bool:

@@ -29,8 +29,8 @@ class AttributeIndex:
 
     def having(self, *names: str) -> list[HtmlElement]:
         """The elements with any of these attributes other than `class`, in reading order."""
-        found = [self._having.get(name, []) for name in names]
-        return found[0] if len(found) == 1 else self._sorted(element for each in found for element in each)
+        results = [self._having.get(name, []) for name in names]
+        return results[0] if len(results) == 1 else self._sorted(element for each in results for element in each)
 
     def of_class(self, fits: Callable[[str], bool]) -> list[HtmlElement]:
         """The elements whose class attribute fits, in reading order. A page has a handful of names, many times each."""

@@ -60,9 +60,9 @@ class _Buttons:
         self._taken: set[HtmlElement] = set()  # panels that a button before shows
         self._pairs = Counter(filter(None, map(_pair, buttons)))
         self._panels = [self._panel(button) if _words(button) else None for button in buttons]
-        found = [panel for panel in self._panels if panel is not None]
-        self._levels = levels_before(index.root, found) if found else {}
-        self._as_heading = has_headings(found)
+        results = [panel for panel in self._panels if panel is not None]
+        self._levels = levels_before(index.root, results) if results else {}
+        self._as_heading = has_headings(results)
         self._level: dict[HtmlElement | None, int] = {}  # of the panels of a box: that before the first
 
     def actions(self) -> list[HtmlElement]:

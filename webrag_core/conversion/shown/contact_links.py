@@ -43,8 +43,8 @@ def write_address(link: HtmlElement, address: str) -> None:
         else:
             link.text = f"{(link.text or '').rstrip()} ({address})"
     else:
-        said = name if _holds(name, address) else f"{name} ({address})"
-        link.text = said if name else address
+        label = name if _holds(name, address) else f"{name} ({address})"
+        link.text = label if name else address
         if not link.tail and link.getnext() is not None:  # icons stand side by side
             link.tail = " "
 
@@ -55,8 +55,8 @@ def _holds(words: str, address: str) -> bool:
         return True
     if "@" in address:
         return False
-    said, meant = _NO_DIGIT.sub("", words.replace("(0)", "")).lstrip("0"), _NO_DIGIT.sub("", address).lstrip("0")
-    return len(said) >= _MIN_DIGITS and (said.endswith(meant) or meant.endswith(said))
+    digits, meant = _NO_DIGIT.sub("", words.replace("(0)", "")).lstrip("0"), _NO_DIGIT.sub("", address).lstrip("0")
+    return len(digits) >= _MIN_DIGITS and (digits.endswith(meant) or meant.endswith(digits))
 
 
 def show_protected_addresses(root: HtmlElement) -> None:

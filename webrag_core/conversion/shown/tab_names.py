@@ -358,8 +358,8 @@ def _tab_panels(element: HtmlElement) -> list[HtmlElement]:
     if element.get("role") == "tabpanel":
         return [element]
     panels = [each for each in islice(element.iterdescendants("*"), _MAX_SCANNED) if each.get("role") == "tabpanel"]
-    found = set(panels)
-    return [panel for panel in panels if found.isdisjoint(panel.iterancestors())]
+    results = set(panels)
+    return [panel for panel in panels if results.isdisjoint(panel.iterancestors())]
 
 
 def _name(tab: HtmlElement) -> str:

@@ -40,9 +40,9 @@ class GitFolderApi:
 
     async def fetch(self, identifiers: Sequence[str], at: AsOf | None = None) -> list[DocumentReply]:
         """Store files, one after the other, and name their versions of a time. Raises as the protocol says."""
-        asked = check_batch(identifiers)
+        batch = check_batch(identifiers)
         replies: dict[str, DocumentReply] = {}
-        for identifier in asked:
+        for identifier in batch:
             try:
                 replies[identifier] = await self._reply(identifier, at)
             except StoreError:
@@ -61,9 +61,9 @@ class GitFolderApi:
             days = commit_days(self._folder.commits)
             times = segments([(days[state.commit], state.blob) for state in file.states])
             return [
-                DocumentVersion(url=file.url, start=midnight(one.start), end=midnight(one.end))
-                for one in times
-                if one.text is not None
+                DocumentVersion(url=file.url, start=midnight(time.start), end=midnight(time.end))
+                for time in times
+                if time.text is not None
             ]
         moments = [self._folder.commits[state.commit].committed.astimezone(UTC) for state in file.states]
         ends: list[datetime | None] = [*moments[1:], None]

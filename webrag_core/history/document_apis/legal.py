@@ -43,9 +43,9 @@ class LegalApi:
     async def fetch(self, identifiers: Sequence[str], at: AsOf | None = None) -> list[DocumentReply]:
         """The versions in force at a time; a day in an identifier goes before `at`. Without either, what the page says
         now. Raises as the protocol says."""
-        asked = check_batch(identifiers)
+        batch = check_batch(identifiers)
         replies: dict[str, DocumentReply] = {}
-        for identifier in asked:
+        for identifier in batch:
             try:
                 replies[identifier] = await _reply(self._database, identifier, at)
             except LawNotStoredError as error:

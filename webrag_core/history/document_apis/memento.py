@@ -30,7 +30,7 @@ class MementoApi:
         """Store the copies nearest to a time, a few at once. A date before the archive's first copy has no version:
         the copy is stored all the same, as the nearest one. Raises as the protocol says."""
         replies: dict[str, DocumentReply] = {}
-        asked = check_batch(identifiers)
+        batch = check_batch(identifiers)
         moment = datetime.now(UTC) if at is None else at.end
         archive = self._archive.nearest_to(moment)
         # of the same database and model, with another way to pages
@@ -47,7 +47,7 @@ class MementoApi:
             except WebragError as error:
                 return failure(identifier, error)
 
-        await gather_bounded(asked, work, done)
+        await gather_bounded(batch, work, done)
         return [replies[identifier] for identifier in identifiers]
 
     async def versions(self, identifier: str) -> list[DocumentVersion]:

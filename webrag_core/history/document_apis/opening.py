@@ -89,14 +89,14 @@ class GuardedDocuments:
 
     async def versions(self, identifier: str) -> list[DocumentVersion]:
         """As the protocol says."""
-        found = await self._plugin.answer(self._api.versions(identifier))
-        if not isinstance(found, list) or not all(isinstance(version, DocumentVersion) for version in found):
+        result = await self._plugin.answer(self._api.versions(identifier))
+        if not isinstance(result, list) or not all(isinstance(version, DocumentVersion) for version in result):
             raise self._plugin.unusable("gives no list of DocumentVersion")
-        return found
+        return result
 
     async def search_titles(self, text: str) -> list[TitledDocument]:
         """As the protocol says."""
-        found = await self._plugin.answer(self._api.search_titles(text))
-        if not isinstance(found, list) or not all(isinstance(document, TitledDocument) for document in found):
+        result = await self._plugin.answer(self._api.search_titles(text))
+        if not isinstance(result, list) or not all(isinstance(document, TitledDocument) for document in result):
             raise self._plugin.unusable("gives no list of TitledDocument")
-        return found
+        return result

@@ -75,5 +75,5 @@ async def _outside(database: Database, page: PageAt, at: AsOf, *, whole_history:
         return "not_yet" if whole_history and page.certainty == "not_seen" and not at.in_future else "unknown"
     async with database.connection() as connection:
         story = await seen_history(connection, page.url)
-    was_there = any(one.version is not None and one.seen_from <= at.end for one in story.periods)
+    was_there = any(period.version is not None and period.seen_from <= at.end for period in story.periods)
     return "repealed" if was_there else "not_yet"

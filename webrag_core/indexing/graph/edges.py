@@ -152,7 +152,7 @@ class NodeLookup:
         # of two labels one that is not empty
         self._by_key = {(node.kind, node.key): node for node in sorted(self._nodes)}
         self._ids: dict[tuple[str, str], int] = {}
-        self._asked: AsyncCursor | None = None
+        self._cursor: AsyncCursor | None = None
         self._again = False
 
     @property
@@ -177,9 +177,9 @@ class NodeLookup:
                 "WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS is)"
                 " INSERT INTO graph_nodes (kind, key, label) SELECT u.* FROM quick, unnest(%s::text[], %s::text[],"
                 " %s::text[]) u WHERE quick.is = 'off' ON CONFLICT DO NOTHING",
-                (kinds, keys, [self._by_key[one].label for one in missing]),
+                (kinds, keys, [self._by_key[part].label for part in missing]),
             )
-        self._asked = await connection.execute(
+        self._cursor = await connection.execute(
             "SELECT n.kind, n.key, n.id, n.kind = 'entity' AND n.label = '' FROM unnest(%s::text[], %s::text[])"
             " AS w (kind, key) JOIN graph_nodes n ON n.key = w.key AND n.kind = w.kind",
             (kinds, keys),
@@ -188,7 +188,7 @@ class NodeLookup:
 
     async def read(self, connection: AsyncConnection) -> None:
         """Take in what was asked last, and name entities that other pages only refer to."""
-        cursor, self._asked = self._asked, None
+        cursor, self._cursor = self._cursor, None
         if cursor is None:
             return
         named: dict[int, str] = {}

@@ -23,11 +23,11 @@ class ListedSymbols:
         """`anchors` say where the heading or term with an id ends."""
         anchors = anchors or {}
         symbols = [symbol for symbol in symbols if 0 < len(symbol.name) <= MAX_NAME]
-        placed = sorted({(anchors[one.anchor], one.name) for one in symbols if one.anchor in anchors})
+        placed = sorted({(anchors[symbol.anchor], symbol.name) for symbol in symbols if symbol.anchor in anchors})
         self._offsets = [offset for offset, _ in placed]
         self._names = [name for _, name in placed]
         known = set(self._names)
-        self._unplaced = {one.name for one in symbols} - known
+        self._unplaced = {symbol.name for symbol in symbols} - known
         self._by_end: dict[str, list[str]] = {}
         for name in sorted(self._unplaced):
             self._by_end.setdefault(parts(name)[-1], []).append(name)
@@ -41,7 +41,7 @@ class ListedSymbols:
         only one that ends so. None where the inventory does not say."""
         if qualified in self._unplaced:
             return qualified
-        alike = [one for one in self._by_end.get(parts(name)[-1], ()) if ends_in(one, name)]
+        alike = [item for item in self._by_end.get(parts(name)[-1], ()) if ends_in(item, name)]
         return alike[0] if len(alike) == 1 else None
 
 

@@ -224,7 +224,7 @@ class _Reader:
             if isinstance(value, str):
                 continue
             step = self._nodes[value]
-            inner = {key: one for key, one in step.properties if key in ("position", "item", "name")}
+            inner = {key: item for key, item in step.properties if key in ("position", "item", "name")}
             item, position = inner.get("item"), str(inner.get("position", ""))
             node = self._nodes[item] if isinstance(item, int) else None
             address = node.identifier if node is not None else str(item or "") or step.identifier
@@ -244,7 +244,7 @@ def _name(node: MarkupNode) -> str:
 
 
 def _is_any(node: MarkupNode, ends: tuple[str, ...]) -> bool:
-    return any(one.endswith(ends) for one in node.types)
+    return any(kind.endswith(ends) for kind in node.types)
 
 
 def _is_word(text: str, at: int, beside: str) -> bool:

@@ -69,7 +69,7 @@ class Structure:
         outer = _outer(name)
         if outer is None or outer in self.symbols:
             return name
-        candidates = [one for one in self._by_end.get(parts(outer)[-1], ()) if one.endswith(f".{outer}")]
+        candidates = [item for item in self._by_end.get(parts(outer)[-1], ()) if item.endswith(f".{outer}")]
         return candidates[0] + name[len(outer) :] if len(candidates) == 1 else name
 
     def resolve(self, name: str, scope: str | None, *, called: bool) -> str:
@@ -87,7 +87,7 @@ class Structure:
         ends = parts(name)
         alike = self._by_end.get(ends[-1], ())
         if (len(ends) > 1 or called) and len(alike) <= _MOST_ALIKE:
-            candidates = [one for one in alike if parts(one)[-len(ends) :] == ends]
+            candidates = [candidate for candidate in alike if parts(candidate)[-len(ends) :] == ends]
             if len(candidates) == 1:
                 return candidates[0]
         return name
@@ -221,7 +221,7 @@ class _Reader:
         return self._define(self._qualified(name, scope, block), scope, place, block, end)
 
     def _qualified(self, name: str, scope: str | None, block: Block) -> str:
-        here = [one for one in self._listed.within(block.start, block.end) if ends_in(one, name)]
+        here = [item for item in self._listed.within(block.start, block.end) if ends_in(item, name)]
         if here:
             return here[0]
         if scope is not None and (len(parts(name)) == 1 or scope == self._command):

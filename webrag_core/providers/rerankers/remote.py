@@ -133,11 +133,11 @@ class RemoteReranker(ABC):
             further = await self._once(query, [passages[place] for place in left])
             if not isinstance(further, list):
                 break
-            found = {left[place]: row for row in further if (place := _index(row)) is not None and place < len(left)}
-            if not found:
+            results = {left[place]: row for row in further if (place := _index(row)) is not None and place < len(left)}
+            if not results:
                 break
-            rows += [{"index": place, "score": _score(row)} for place, row in found.items()]
-            left = [place for place in left if place not in found]
+            rows += [{"index": place, "score": _score(row)} for place, row in results.items()]
+            left = [place for place in left if place not in results]
         return rows
 
     async def _part(self, query: str, passages: list[str], first: int, rows: list[object]) -> None:
@@ -145,8 +145,8 @@ class RemoteReranker(ABC):
         What is refused alone and in part gets none."""
         answer = await self._once(query, passages)
         if isinstance(answer, list):
-            found = {place: row for row in answer if (place := _index(row)) is not None and place < len(passages)}
-            rows += [{"index": first + place, "score": _score(row)} for place, row in found.items()]
+            results = {place: row for row in answer if (place := _index(row)) is not None and place < len(passages)}
+            rows += [{"index": first + place, "score": _score(row)} for place, row in results.items()]
         elif len(passages) > 1:
             for start, count in halves(len(passages)):
                 await self._part(query, passages[start : start + count], first + start, rows)
@@ -165,8 +165,8 @@ class RemoteReranker(ABC):
 
     def _count(self, tokens: object) -> None:
         """Count an answered request, with its tokens; None where the endpoint did not tell them."""
-        told = tokens if isinstance(tokens, int) and tokens >= 0 else None
-        amounts = Amounts(requests=1, untold=int(told is None), input_tokens=told or 0)
+        charged = tokens if isinstance(tokens, int) and tokens >= 0 else None
+        amounts = Amounts(requests=1, untold=int(charged is None), input_tokens=charged or 0)
         self._spending.add(f"reranker {self.name} {self._model}", amounts)
 
     @abstractmethod

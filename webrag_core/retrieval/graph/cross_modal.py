@@ -112,12 +112,12 @@ async def cross_modal(connection: AsyncConnection, context: RetrievalContext) ->
 
     Reads the snapshot of the search in 12 statements more (15 by words alone), however large the graph is.
     """
-    found = await run_pattern(connection, Pattern.RERANKED, context)
-    reached = await reach_pages(connection, context.query, found.term_idf, found.chunks, context.scope)
+    result = await run_pattern(connection, Pattern.RERANKED, context)
+    reached = await reach_pages(connection, context.query, result.term_idf, result.chunks, context.scope)
     if not reached:
-        return found
-    new = [] if context.full else await _candidates(connection, context, found, reached)
-    chunks = [*found.chunks, *new]
+        return result
+    new = [] if context.full else await _candidates(connection, context, result, reached)
+    chunks = [*result.chunks, *new]
     gains = [_gain(chunk, reached.get(chunk.document_id)) for chunk in chunks]
     probabilities = relevance([chunk.raw_score + gain for chunk, gain in zip(chunks, gains, strict=True)])
     lifted = [
@@ -129,7 +129,7 @@ async def cross_modal(connection: AsyncConnection, context: RetrievalContext) ->
         )
         for chunk, gain, probability in zip(chunks, gains, probabilities, strict=True)
     ]
-    return replace(found, chunks=by_score(lifted), candidates=found.candidates + len(new))
+    return replace(result, chunks=by_score(lifted), candidates=result.candidates + len(new))
 
 
 def _gain(chunk: RetrievedChunk, way: Reached | None) -> float:
@@ -139,11 +139,11 @@ def _gain(chunk: RetrievedChunk, way: Reached | None) -> float:
 async def _candidates(
     connection: AsyncConnection,
     context: RetrievalContext,
-    found: PatternResult,
+    result: PatternResult,
     reached: Mapping[int, Reached],
 ) -> list[RetrievedChunk]:
     """The nearest parents of the best pages reached that no chunk found is from, with their scores."""
-    read = {chunk.document_id for chunk in found.chunks}
+    read = {chunk.document_id for chunk in result.chunks}
     ways = sorted(
         (item for item in reached.items() if item[0] not in read),
         key=lambda item: (-item[1].closeness, -item[1].strength, item[0]),
@@ -172,8 +172,10 @@ async def _candidates(
     counted = await count_terms(connection, context.words, context.scope, context.size.indexes)
     lexical = await search_parents(connection, context.words, context.scope, limit=1, also=chosen, counted=counted)
     children = await load_children(connection, context.model_id, context.vector, sorted(chosen))
-    own = [rows[parent] for parent in chosen]
-    return await asyncio.to_thread(rank_parents, context.query, own, children, lexical, context.depths, context.weights)
+    rows_of_document = [rows[parent] for parent in chosen]
+    return await asyncio.to_thread(
+        rank_parents, context.query, rows_of_document, children, lexical, context.depths, context.weights
+    )
 
 
 async def reach_pages(
@@ -245,7 +247,7 @@ async def _seeds(
 def _names(query: str) -> list[str]:
     """What could be symbols in the query: `Queue.get()` -> Queue.get, CREATE INDEX."""
     words = [_EDGE_OF_WORD.sub("", word).strip("`*") for word in query.split()]
-    names = (referred_name(one) for one in _runs(words, _WORDS_OF_NAME))
+    names = (referred_name(run) for run in _runs(words, _WORDS_OF_NAME))
     return list(dict.fromkeys(name[0] for name in names if name is not None))[:_MOST_KEYS]
 
 
@@ -294,4 +296,4 @@ async def _best_paths(
         if known is None or (worth, step.weight) > (known[0], known[1].strength):
             best[document] = (worth, Reached(step.weight, 0.0, words[0], (*path.edges, step.edge)))
     full = max(_FULL_WORTH, *(worth for worth, _ in best.values())) if best else _FULL_WORTH
-    return {document: replace(one, closeness=worth / full) for document, (worth, one) in best.items()}
+    return {document: replace(item, closeness=worth / full) for document, (worth, item) in best.items()}

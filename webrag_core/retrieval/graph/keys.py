@@ -57,11 +57,11 @@ async def resolve_keys(connection: AsyncConnection, keys: Sequence[str]) -> list
     return [await _resolve(connection, key.strip()) for key in keys]
 
 
-async def _resolve(connection: AsyncConnection, asked: str) -> KeyMatch:
-    check_text(asked, "key")
-    kind, key = _kind_of(asked)
+async def _resolve(connection: AsyncConnection, text: str) -> KeyMatch:
+    check_text(text, "key")
+    kind, key = _kind_of(text)
     if "://" in key:
-        return await _resolve_url(connection, asked, key, kind)
+        return await _resolve_url(connection, text, key, kind)
     rows = await _exact(connection, key, kind) or await _by_end(connection, key, kind)
     if kind in (None, "entity"):
         rows += [row for row in await _entities(connection, key) if row not in rows]
@@ -69,20 +69,20 @@ async def _resolve(connection: AsyncConnection, asked: str) -> KeyMatch:
     if not any(row.defined for row in defined):
         defined = await _shorter(connection, key, kind) or defined
     if not defined:
-        return KeyMatch(KeyAnswer(asked=asked, status="unknown_key"), ())
+        return KeyMatch(KeyAnswer(asked=text, status="unknown_key"), ())
     if len(defined) > 1:
         nodes = [row.node for row in sorted(defined, key=lambda row: (len(row.node.key), row.node.key))]
-        return KeyMatch(KeyAnswer(asked=asked, status="ambiguous", candidates=nodes[:_MOST_CANDIDATES]), ())
+        return KeyMatch(KeyAnswer(asked=text, status="ambiguous", candidates=nodes[:_MOST_CANDIDATES]), ())
     row = defined[0]
     others = await _other_spellings(connection, row) if row.node.kind == "symbol" else []
-    return KeyMatch(KeyAnswer(asked=asked, status="found", node=row.node), (row.id, *others))
+    return KeyMatch(KeyAnswer(asked=text, status="found", node=row.node), (row.id, *others))
 
 
-def _kind_of(asked: str) -> tuple[NodeKind | None, str]:
+def _kind_of(text: str) -> tuple[NodeKind | None, str]:
     for kind in _KINDS:
-        if asked.startswith(f"{kind}:"):
-            return kind, asked.removeprefix(f"{kind}:")
-    return None, asked
+        if text.startswith(f"{kind}:"):
+            return kind, text.removeprefix(f"{kind}:")
+    return None, text
 
 
 async def _entities(connection: AsyncConnection, name: str) -> list[Row]:
@@ -90,13 +90,13 @@ async def _entities(connection: AsyncConnection, name: str) -> list[Row]:
     return await _nodes(connection, f"n.kind = 'entity' AND lower(n.label) = lower(%s) LIMIT {_MOST_ROWS}", name)
 
 
-async def _resolve_url(connection: AsyncConnection, asked: str, key: str, kind: NodeKind | None) -> KeyMatch:
+async def _resolve_url(connection: AsyncConnection, text: str, key: str, kind: NodeKind | None) -> KeyMatch:
     """A page under any of its addresses, or one of its sections, together with the thing of that identifier."""
     address, mark, fragment = key.partition("#")
     try:
         url = canonicalise(address)
     except FetchError:
-        return KeyMatch(KeyAnswer(asked=asked, status="unknown_key"), ())
+        return KeyMatch(KeyAnswer(asked=text, status="unknown_key"), ())
     cursor = await connection.execute(
         "SELECT d.canonical_url, ARRAY(SELECT a.url FROM url_aliases a WHERE a.document_id = d.id) FROM documents d"
         " WHERE d.id = coalesce((SELECT a.document_id FROM url_aliases a WHERE a.url = %(url)s),"
@@ -114,8 +114,8 @@ async def _resolve_url(connection: AsyncConnection, asked: str, key: str, kind: 
     if kind in (None, "entity"):  # mark-up speaks of the thing that the page is
         rows += await _nodes(connection, "n.key = %s AND n.kind = 'entity'", f"{url}#{fragment}" if mark else url)
     if not rows:
-        return KeyMatch(KeyAnswer(asked=asked, status="unknown_key"), ())
-    return KeyMatch(KeyAnswer(asked=asked, status="found", node=rows[0].node), tuple(row.id for row in rows))
+        return KeyMatch(KeyAnswer(asked=text, status="unknown_key"), ())
+    return KeyMatch(KeyAnswer(asked=text, status="found", node=rows[0].node), tuple(row.id for row in rows))
 
 
 async def _exact(connection: AsyncConnection, key: str, kind: NodeKind | None) -> list[Row]:
@@ -177,14 +177,16 @@ async def _other_spellings(connection: AsyncConnection, row: Row) -> list[int]:
     ids = []
     for length in range(2, len(names)):
         short = row.node.label[-len(".".join(names[-length:])) :]
-        alike = [one for one in await ending_in(connection, f".{short}") if one.node.key.startswith(source)]
-        own = await _nodes(connection, "n.key = %s AND n.kind = 'symbol'", source + short)
-        if [one.id for one in alike if one.defined] == [row.id] and own and not own[0].defined:
-            ids.append(own[0].id)
+        alike = [item for item in await ending_in(connection, f".{short}") if item.node.key.startswith(source)]
+        nodes = await _nodes(connection, "n.key = %s AND n.kind = 'symbol'", source + short)
+        if [candidate.id for candidate in alike if candidate.defined] == [row.id] and nodes and not nodes[0].defined:
+            ids.append(nodes[0].id)
     if len(names) > 1 and row.defined:
-        longer = [one for one in await ending_in(connection, f".{row.node.label}") if one.node.key.startswith(source)]
-        if not any(one.defined for one in longer):
-            ids += [one.id for one in longer]
+        longer = [
+            item for item in await ending_in(connection, f".{row.node.label}") if item.node.key.startswith(source)
+        ]
+        if not any(item.defined for item in longer):
+            ids += [item.id for item in longer]
     return ids
 
 

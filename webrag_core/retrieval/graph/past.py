@@ -96,19 +96,19 @@ async def version_at(
     if at.tzinfo is None or (begin or at) > datetime.now(UTC):
         raise InvalidInputError(f"{at} has no zone or lies in the future")
     answers = []
-    for one in await resolve_keys(connection, keys):
-        answer = EdgesAt(key=one.answer)
+    for key in await resolve_keys(connection, keys):
+        answer = EdgesAt(key=key.answer)
         answers.append(answer)
-        if one.answer.status != "found":
+        if key.answer.status != "found":
             continue
-        rows = await _edges(connection, one, at, kinds)
+        rows = await _edges(connection, key, at, kinds)
         counts: dict[str, int] = {}
         best: list[tuple[int, int]] = []
         for edge, document, kind in rows:
             counts[kind] = counts.get(kind, 0) + 1
             if counts[kind] <= k:
                 best.append((edge, document))
-        pages = await _pages(connection, one, [document for _, document in best], at, begin or at)
+        pages = await _pages(connection, key, [document for _, document in best], at, begin or at)
         answer.pages = [page.state for page in pages.values()]
         answer.items = await _quoted(connection, best, pages)
     return answers

@@ -90,24 +90,24 @@ async def expand_related(
     _check_number("depth", depth, MAX_DEPTH_RELATED)
     _check_number("k", k, 200)
     matches = await resolve_keys(connection, keys)
-    seeds = list(dict.fromkeys(node for one in matches for node in one.ids))
+    seeds = list(dict.fromkeys(node for match in matches for node in match.ids))
     near = await walk(connection, seeds, kinds, depth, hidden) if seeds else []
-    nodes = await _load_nodes(connection, [one.node for one in near[: 10 * k + 200]])
+    nodes = await _load_nodes(connection, [neighbour.node for neighbour in near[: 10 * k + 200]])
     best: dict[str, tuple[GraphNode, float, tuple[int, ...]]] = {}
-    for one in near:
-        if one.node not in nodes or len(best) >= k:
+    for neighbour in near:
+        if neighbour.node not in nodes or len(best) >= k:
             continue
-        canonical, node, is_stored = nodes[one.node]
+        canonical, node, is_stored = nodes[neighbour.node]
         if canonical in seeds or (of is not None and node.kind not in of) or (stored and not is_stored):
             continue
-        best.setdefault(node.key, (node, one.score, one.path))
+        best.setdefault(node.key, (node, neighbour.score, neighbour.path))
     edges = await load_edges(connection, list(dict.fromkeys(edge for _, _, path in best.values() for edge in path)))
     by_id = {edge.edge_id: edge for edge in edges}
     items = [
         RelatedItem(node=node, score=score, chain=[by_id[edge] for edge in path if edge in by_id])
         for node, score, path in best.values()
     ]
-    return Related(keys=[one.answer for one in matches], items=items)
+    return Related(keys=[match.answer for match in matches], items=items)
 
 
 async def hierarchy(
@@ -123,19 +123,19 @@ async def hierarchy(
     """
     _check_number("depth", depth, MAX_DEPTH_HIERARCHY)
     answers = []
-    for one in await resolve_keys(connection, keys):
-        answer = Hierarchy(key=one.answer)
+    for key in await resolve_keys(connection, keys):
+        answer = Hierarchy(key=key.answer)
         answers.append(answer)
-        if one.answer.status == "found":
+        if key.answer.status == "found":
             steps, answer.complete = await _levels(
-                connection, one.ids, _CHILDREN if direction == "down" else _PARENTS, depth
+                connection, key.ids, _CHILDREN if direction == "down" else _PARENTS, depth
             )
             nodes = await _load_nodes(connection, [node for node, *_ in steps] + [parent for _, parent, *_ in steps])
             edges = await load_edges(connection, [edge for *_, edge in steps])
             by_id = {edge.edge_id: edge for edge in edges}
             answer.items = [
                 HierarchyItem(node=nodes[node][1], depth=level, parent=nodes[parent][1].key, edge=by_id[edge])
-                for node, parent, level, edge in _in_order(one.ids, steps, nested=direction == "down")
+                for node, parent, level, edge in _in_order(key.ids, steps, nested=direction == "down")
                 if edge in by_id
             ]
     return answers
@@ -159,22 +159,22 @@ async def linked_items(
     _check_number("k", k, 1_000)
     query = _LINKED.replace("{end}", "dst" if direction == "in" else "src").encode()
     answers = []
-    for one in await resolve_keys(connection, keys):
+    for key in await resolve_keys(connection, keys):
         parameters = {
-            "nodes": list(one.ids),
+            "nodes": list(key.ids),
             "kinds": list(kinds),
             "sources": None if sources is None else list(sources),
             "scan": k + 1 if sources is None else _MOST_SCANNED,
             "most": k + 1,
         }
-        rows = await (await connection.execute(query, parameters)).fetchall() if one.ids else []
+        rows = await (await connection.execute(query, parameters)).fetchall() if key.ids else []
         by_kind: dict[EdgeKind, list[int]] = {}
         for edge, kind in rows:
             by_kind.setdefault(kind, []).append(int(edge))
         shown = [edge for edges in by_kind.values() for edge in edges[:k]]
         items = await load_edges(connection, shown)
         more = [kind for kind, edges in by_kind.items() if len(edges) > k]
-        answers.append(LinkedItems(key=one.answer, items=items, more=more))
+        answers.append(LinkedItems(key=key.answer, items=items, more=more))
     return answers
 
 

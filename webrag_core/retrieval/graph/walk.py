@@ -123,14 +123,14 @@ async def walk(
                 missed *= 1.0 - min(weight, 1.0)
             previous, (_, edge) = max(by_previous.items(), key=lambda item: (item[1][0], -item[0]))
             level[node] = NearNode(node, 1.0 - missed, (*frontier[previous][1], edge))
-        beam = sorted(level.values(), key=lambda one: (-one.score, one.node))[:BEAM]
+        beam = sorted(level.values(), key=lambda step: (-step.score, step.node))[:BEAM]
         frontier = {
-            one.node: (one.score / math.log(math.e + incoming[one.node]), one.path)
-            for one in beam
-            if one.node not in best
+            step.node: (step.score / math.log(math.e + incoming[step.node]), step.path)
+            for step in beam
+            if step.node not in best
         }
-        for one in level.values():
-            known = best.get(one.node)
-            score = one.score if known is None else 1.0 - (1.0 - known.score) * (1.0 - one.score)
-            best[one.node] = NearNode(one.node, score, one.path if known is None else known.path)
-    return sorted(best.values(), key=lambda one: (-one.score, one.node))
+        for entry in level.values():
+            known = best.get(entry.node)
+            score = entry.score if known is None else 1.0 - (1.0 - known.score) * (1.0 - entry.score)
+            best[entry.node] = NearNode(entry.node, score, entry.path if known is None else known.path)
+    return sorted(best.values(), key=lambda item: (-item.score, item.node))

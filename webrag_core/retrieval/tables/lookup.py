@@ -42,7 +42,7 @@ async def lookup(corpus: Corpus, question: str, filters: ScopeFilter = EVERYTHIN
     tables = await find_tables(corpus, question, filters)
     # in a thread: it takes longer than other queries may wait for the event loop
     best = await asyncio.to_thread(best_cells, question, tables.idf, tables.candidates, k)
-    return [_result(tables.candidates[one.candidate], tables.passages[one.candidate], one) for one in best]
+    return [_result(tables.candidates[item.candidate], tables.passages[item.candidate], item) for item in best]
 
 
 async def find_tables(corpus: Corpus, question: str, filters: ScopeFilter = EVERYTHING) -> FoundTables:
@@ -57,7 +57,7 @@ async def find_tables(corpus: Corpus, question: str, filters: ScopeFilter = EVER
     async with corpus.database.connection() as connection:
         texts = await version_texts(connection, by_version)
     tables = FoundTables([], [], retrieved.term_idf)
-    for version_id in [one for one in by_version if one in texts]:
+    for version_id in [item for item in by_version if item in texts]:
         await asyncio.to_thread(_read, texts[version_id], by_version[version_id], tables)
     return tables
 
@@ -65,7 +65,7 @@ async def find_tables(corpus: Corpus, question: str, filters: ScopeFilter = EVER
 def _read(text: str, chunks: Sequence[RetrievedChunk], tables: FoundTables) -> None:
     """Add the tables of one version that `chunks`, best first, have parts of."""
     for table in tables_at(text, [(chunk.char_start, chunk.char_end) for chunk in chunks]):
-        best = next(one for one in chunks if one.char_start < table.end and table.start < one.char_end)
+        best = next(chunk for chunk in chunks if chunk.char_start < table.end and table.start < chunk.char_end)
         tables.candidates.append(Candidate(text, table, best.title or "", best.relevance or 0.0, best.language))
         tables.passages.append(best)
 
@@ -77,7 +77,7 @@ def _result(candidate: Candidate, page: RetrievedChunk, best: ScoredCell) -> Tab
         start=cell.start,
         end=cell.end,
         kind=candidate.table.kind,
-        row_header=[_slice(text, one) for one in row.cells[: row.keys] if one.end > one.start],
+        row_header=[_slice(text, cell) for cell in row.cells[: row.keys] if cell.end > cell.start],
         column=None if cell.header is None or cell.header.end == cell.header.start else _slice(text, cell.header),
         row_start=row.start,
         row_end=row.end,

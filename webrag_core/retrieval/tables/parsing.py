@@ -80,17 +80,17 @@ def tables_at(text: str, spans: Sequence[tuple[int, int]]) -> list[Table]:
     definition comes before them."""
     blocks = _blocks(text)
     wanted = sorted(spans)
-    found: list[Table] = []
+    results: list[Table] = []
     for place, block in enumerate(blocks):
         if block.kind == "table" and _meets(block.start, block.end, wanted):
             table = _table(text, block)
             if table.rows:
-                found.append(table)
+                results.append(table)
         elif block.kind == "term":
             body = _body(blocks, place)
             if body and _meets(block.start, body[-1].end, wanted):
-                found.append(_entry(text, block, body))
-    return found
+                results.append(_entry(text, block, body))
+    return results
 
 
 def all_tables(text: str) -> list[Table]:
@@ -134,8 +134,8 @@ def _table(text: str, block: Block) -> Table:
         if named:
             cells = tuple(Cell(cell.start, cell.end, header[n]) for n, cell in enumerate(cells))
         keys, cells = _named_by_code(text, cells) if len(header) == 1 else (1, cells)
-        own = section is not None and section.start >= start
-        rows.append(Row(start, end, cells, keys, None if own else section))
+        begins_here = section is not None and section.start >= start
+        rows.append(Row(start, end, cells, keys, None if begins_here else section))
     if _has_two_keys(text, rows):
         rows = [replace(row, keys=2) for row in rows]
     return Table(first[0], block.end, "table", block.heading_path, tuple(rows))
@@ -194,7 +194,7 @@ def _has_two_keys(text: str, rows: Sequence[Row]) -> bool:
     if len(rows) < 2 or min(len(row.cells) for row in rows) < 3:
         return False
     keys = [row.cells[0].of(text) for row in rows]
-    return 2 * sum(one == other != "" for one, other in pairwise(keys)) >= len(rows) - 1
+    return 2 * sum(key == other != "" for key, other in pairwise(keys)) >= len(rows) - 1
 
 
 def _body(blocks: Sequence[Block], place: int) -> list[Block]:

@@ -69,67 +69,69 @@ def best_cells(question: str, idf: Mapping[str, float], candidates: Sequence[Can
     """The `k` best cells, best first; equal ones in the order of the tables. `idf` holds the weights of the question's
     terms. A cell in whose row no term of the question stands is none."""
     language = detected(question)
-    asked = dict.fromkeys(terms(question, language), 1.0) | dict(idf)
-    total = sum(asked.values())
+    weights = dict.fromkeys(terms(question, language), 1.0) | dict(idf)
+    total = sum(weights.values())
     if total <= 0:
         return []
     cells = [
         ScoredCell(place, row, cell, score, candidate.table.kind == "definition_list" and cell.header is None)
         for place, candidate in enumerate(candidates)
-        for row, cell, score in _scored(candidate, asked, total)
+        for row, cell, score in _scored(candidate, weights, total)
     ]
-    cells.sort(key=lambda one: -one.score)
+    cells.sort(key=lambda cell: -cell.score)
     best = cells[: max(k, _READ)]
-    texts = [_read_text(candidates[one.candidate], one) for one in best]
-    matches = score_passages(profile(question, asked), extract_passages(texts, language)).token_match
-    read = [replace(one, score=one.score + TOKEN_SHARE * float(m)) for one, m in zip(best, matches, strict=True)]
-    return _spread(sorted(read, key=lambda one: -one.score))[:k]
+    texts = [_read_text(candidates[item.candidate], item) for item in best]
+    matches = score_passages(profile(question, weights), extract_passages(texts, language)).token_match
+    read = [replace(item, score=item.score + TOKEN_SHARE * float(m)) for item, m in zip(best, matches, strict=True)]
+    return _spread(sorted(read, key=lambda item: -item.score))[:k]
 
 
 def _spread(cells: Sequence[ScoredCell]) -> list[ScoredCell]:
     """Without the further sentences of one definition."""
     sentences: Counter[int] = Counter()
     results = []
-    for one in cells:
-        if one.is_sentence:
-            sentences[one.candidate] += 1
-            if sentences[one.candidate] > _SENTENCES:
+    for cell in cells:
+        if cell.is_sentence:
+            sentences[cell.candidate] += 1
+            if sentences[cell.candidate] > _SENTENCES:
                 continue
-        results.append(one)
+        results.append(cell)
     return results
 
 
-def _scored(candidate: Candidate, asked: Mapping[str, float], total: float) -> Iterator[tuple[Row, Cell, float]]:
+def _scored(candidate: Candidate, weights: Mapping[str, float], total: float) -> Iterator[tuple[Row, Cell, float]]:
     """Every cell of a table that may answer, with its score but for the token match."""
     text, table, language = candidate.text, candidate.table, candidate.language
     above = _terms(" ".join((*table.heading_path, candidate.title)), language)
     for row in table.rows:
         cells = [_terms(cell.of(text), language) for cell in row.cells]
         whole = frozenset[str]().union(*cells)
-        if whole.isdisjoint(asked):
+        if whole.isdisjoint(weights):
             continue
         name = frozenset[str]().union(*cells[: row.keys])
         around = above if row.section is None else above | _terms(row.section.of(text), language)
-        given = [bool(own) and own <= asked.keys() for own in cells]
-        for place, (cell, own) in enumerate(zip(row.cells, cells, strict=True)):
+        given = [bool(cell_terms) and cell_terms <= weights.keys() for cell_terms in cells]
+        for place, (cell, cell_terms) in enumerate(zip(row.cells, cells, strict=True)):
             if cell.end == cell.start:
                 continue
             header = frozenset[str]() if cell.header is None else _terms(cell.header.of(text), language)
             is_name = place < row.keys
-            told = frozenset[str]().union(*(cells[n] for n, all_given in enumerate(given) if all_given and n != place))
-            known = told if is_name else told | name
+            covered = frozenset[str]().union(
+                *(cells[n] for n, all_given in enumerate(given) if all_given and n != place)
+            )
+            known = covered if is_name else covered | name
             explained = 0.0
-            for term, weight in asked.items():
+            for term, weight in weights.items():
                 if term in known or term in header:
                     explained += weight
-                elif term in own:
+                elif term in cell_terms:
                     explained += 0 if is_name else _IN_CELL * weight
                 elif term in around:
                     explained += _IN_HEADINGS * weight
                 elif term in whole:
                     explained += _ELSEWHERE * weight
-            named = sum(term in asked for term in known) / len(known) if known else 0.0
-            if told:  # asked the other way round: the name is what is not known yet
+            named = sum(term in weights for term in known) / len(known) if known else 0.0
+            if covered:  # asked the other way round: the name is what is not known yet
                 named = max(named, 1.0 if is_name else _TOLD)
             score = EXPLAINED_SHARE * explained / total + NAMED_SHARE * named + PASSAGE_SHARE * candidate.relevance
             yield row, cell, score * (_GIVEN if given[place] else 1) * (_DOUBTFUL if row.doubtful else 1)
@@ -140,8 +142,8 @@ def _terms(markdown: str, language: str | None) -> frozenset[str]:
     return frozenset(terms(plain_text(markdown[:_MAX_READ]), language))
 
 
-def _read_text(candidate: Candidate, one: ScoredCell) -> str:
+def _read_text(candidate: Candidate, scored_cell: ScoredCell) -> str:
     text = candidate.text
-    name = " ".join(cell.of(text) for cell in one.row.cells[: one.row.keys])
-    header = one.cell.header.of(text) if one.cell.header else ""
-    return plain_text(f"{name} {header} {one.cell.of(text)[:_READ_CHARS]}")
+    name = " ".join(cell.of(text) for cell in scored_cell.row.cells[: scored_cell.row.keys])
+    header = scored_cell.cell.header.of(text) if scored_cell.cell.header else ""
+    return plain_text(f"{name} {header} {scored_cell.cell.of(text)[:_READ_CHARS]}")

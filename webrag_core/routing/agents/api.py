@@ -70,24 +70,24 @@ def _source(identifier: str, settings: Settings) -> tuple[str, str]:
 
 async def _output(context: Context, replies: list[DocumentReply]) -> Output:
     async with context.corpus.database.connection() as connection:
-        texts = await version_texts(connection, [one.version_id for one in replies if one.version_id is not None])
+        texts = await version_texts(connection, [reply.version_id for reply in replies if reply.version_id is not None])
     findings = []
-    for one in replies:
-        text = None if one.version_id is None else texts.get(one.version_id)
-        if text is None or one.version_id is None or one.url is None:
+    for reply in replies:
+        text = None if reply.version_id is None else texts.get(reply.version_id)
+        if text is None or reply.version_id is None or reply.url is None:
             continue
-        start, end = one.char_start or 0, len(text) if one.char_end is None else one.char_end
+        start, end = reply.char_start or 0, len(text) if reply.char_end is None else reply.char_end
         findings.append(
             Finding.of(
                 text[start : min(end, start + _MOST_CHARACTERS)].rstrip(),
-                group=f"Document {one.identifier}",
-                label=one.note,
-                url=one.url,
-                title=one.title,
+                group=f"Document {reply.identifier}",
+                label=reply.note,
+                url=reply.url,
+                title=reply.title,
                 heading=None,
-                version_id=one.version_id,
+                version_id=reply.version_id,
                 char_start=start,
             )
         )
-    missing = [one.note for one in replies if one.version_id is None]
+    missing = [reply.note for reply in replies if reply.version_id is None]
     return Output(findings=findings, note="" if findings else "; ".join(missing), warnings=list(map(Caution, missing)))

@@ -34,12 +34,12 @@ class CorpusAgent:
         wanted = reranker_instruction(params.intent, params.constraints, corpus.settings)
         results = await search(corpus, request, instruction=wanted)
         # an answer says so once, of all of its evidence
-        of_languages = language_warnings(params.query, [one.chunk for one in results.chunks], corpus.settings)
+        of_languages = language_warnings(params.query, [chunk.chunk for chunk in results.chunks], corpus.settings)
         return Output(
             evidence=results.chunks,
             top_score=results.top_score,
             complete=stored_complete(results.top_score, 1.0 if params.coverage is None else params.coverage),
             note="calibrated" if results.chunks else await nothing_found(corpus.database, filters, None),
-            warnings=[Caution(one) for one in results.warnings if one not in of_languages],
+            warnings=[Caution(warning) for warning in results.warnings if warning not in of_languages],
             spellings=results.spellings,
         )

@@ -64,9 +64,11 @@ async def _linked(connection: AsyncConnection, params: GraphLinked) -> Output:
         sources=params.sources or None,
         k=params.k,
     )
-    rows = [_finding(edge, _group(edge, params.direction), _edge_name(edge)) for one in answers for edge in one.items]
-    output = _output([one.key for one in answers], rows)
-    more = sorted({kind.replace("_", " ") for one in answers for kind in one.more})
+    rows = [
+        _finding(edge, _group(edge, params.direction), _edge_name(edge)) for answer in answers for edge in answer.items
+    ]
+    output = _output([answer.key for answer in answers], rows)
+    more = sorted({kind.replace("_", " ") for answer in answers for kind in answer.more})
     if more:
         text = f"there are more than {params.k} of: {', '.join(more)} (webrag graph linked)"
         output.warnings.append(Caution(text))
@@ -105,9 +107,9 @@ def _finding(edge: GraphEdge, group: str, label: str) -> Finding | None:
 
 def _output(keys: Sequence[KeyAnswer], findings: Iterable[Finding | None]) -> Output:
     distinct: dict[Quote, Finding] = {}
-    for one in findings:
-        if one is not None:
-            distinct.setdefault(one.as_quote(), one)
+    for finding in findings:
+        if finding is not None:
+            distinct.setdefault(finding.as_quote(), finding)
     rows = list(distinct.values())
     warnings = [
         Caution(f"the name {key.asked} means several things: {', '.join(_name(node) for node in key.candidates[:5])}")

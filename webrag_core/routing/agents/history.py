@@ -71,7 +71,7 @@ async def _search(context: Context, params: HistorySearch) -> Output:
 
 async def _quotes(database: Database, answer: int) -> Output:
     """Every quote of an answer, with what became of it."""
-    states = {one.number: one for one in await citation_states(database, answers=[answer])}
+    states = {state.number: state for state in await citation_states(database, answers=[answer])}
     async with database.connection() as connection:
         cursor = await connection.execute(
             "SELECT c.number, c.version_id, c.char_start, c.heading, v.title FROM citations c"
@@ -93,14 +93,14 @@ async def _quotes(database: Database, answer: int) -> Output:
         for number, version, start, heading, title in rows
         if number in states
     ]
-    standing = sum(one.state in ("valid", "moved") for one in states.values())
+    standing = sum(state.state in ("valid", "moved") for state in states.values())
     return Output(findings=findings, note=f"{standing} of {len(states)} quotes of answer {answer} still stand")
 
 
-def _state(one: CitationState) -> str:
-    parts = f", {one.standing} of {one.sentences} sentences stand" if one.state == "changed" else ""
-    facts = f", {' and '.join(one.facts_changed)} changed" if one.facts_changed else ""
-    return f"{one.number}: {one.state}{parts}{facts}"
+def _state(state: CitationState) -> str:
+    parts = f", {state.standing} of {state.sentences} sentences stand" if state.state == "changed" else ""
+    facts = f", {' and '.join(state.facts_changed)} changed" if state.facts_changed else ""
+    return f"{state.number}: {state.state}{parts}{facts}"
 
 
 async def _page(database: Database, params: HistoryPage) -> Output:
@@ -132,7 +132,7 @@ async def _changes(connection: AsyncConnection, params: HistoryChanges) -> Outpu
     by_page: dict[str, list[PageChange]] = {}
     for change in listed:
         by_page.setdefault(change.url, []).append(change)
-    edited = {url: pair for url, own in by_page.items() if (pair := _texts(own)) is not None}
+    edited = {url: pair for url, page_changes in by_page.items() if (pair := _texts(page_changes)) is not None}
     for url, (before, after) in list(edited.items())[:_MOST_PAGES]:
         try:
             compared.append(await compare(connection, url, str(before), str(after)))
@@ -142,7 +142,7 @@ async def _changes(connection: AsyncConnection, params: HistoryChanges) -> Outpu
     output.warnings += map(Caution, warnings)
     if len(edited) > _MOST_PAGES:
         output.warnings.append(Caution(f"{len(edited)} pages changed; the first {_MOST_PAGES} are compared"))
-    counts = {kind: sum(one.kind == kind for one in listed) for kind in ("new", "gone", "back")}
+    counts = {kind: sum(row.kind == kind for row in listed) for kind in ("new", "gone", "back")}
     others = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
     output.note = (
         f"{len(edited)} pages changed{f', others: {others}' if others else ''}" if listed else "nothing changed"
@@ -150,9 +150,9 @@ async def _changes(connection: AsyncConnection, params: HistoryChanges) -> Outpu
     return output
 
 
-def _texts(own: Sequence[PageChange]) -> tuple[int, int] | None:
+def _texts(page_changes: Sequence[PageChange]) -> tuple[int, int] | None:
     """Numbers of the first and last text of these changes of a page; None where there is nothing to compare."""
-    edits = [one for one in own if one.from_version is not None and one.to_version is not None]
+    edits = [item for item in page_changes if item.from_version is not None and item.to_version is not None]
     first, last = (edits[0].from_version, edits[-1].to_version) if edits else (None, None)
     return None if first is None or last is None or first == last else (first, last)
 
@@ -160,8 +160,12 @@ def _texts(own: Sequence[PageChange]) -> tuple[int, int] | None:
 def _compared(comparisons: Sequence[PageComparison]) -> Output:
     """The changed blocks, those in which facts changed first; of each page in turn."""
     ranked = [
-        [_finding(one, change) for change in sorted(one.diff.changes, key=_importance) if change.kind != "moved"]
-        for one in comparisons
+        [
+            _finding(comparison, change)
+            for change in sorted(comparison.diff.changes, key=_importance)
+            if change.kind != "moved"
+        ]
+        for comparison in comparisons
     ]
     turns = max(map(len, ranked), default=0)
     findings = [rows[turn] for turn in range(turns) for rows in ranked if turn < len(rows)]
@@ -169,7 +173,7 @@ def _compared(comparisons: Sequence[PageComparison]) -> Output:
     if len(findings) > _MOST_FINDINGS:
         listed = f"{_MOST_FINDINGS} are listed (webrag history URL --changes)"
         warnings.append(Caution(f"{len(findings)} passages changed; {listed}"))
-    pages = {one.url: place for place, one in enumerate(comparisons)}
+    pages = {comparison.url: place for place, comparison in enumerate(comparisons)}
     shown = sorted(findings[:_MOST_FINDINGS], key=lambda finding: pages.get(finding.group.removeprefix(_CHANGED), 0))
     return Output(findings=shown, warnings=warnings)
 
@@ -182,7 +186,7 @@ def _importance(change: BlockChange) -> tuple[bool, bool, int]:
 def _size(change: BlockChange) -> int:
     """Words that came or went."""
     if change.words:
-        return sum(len(one.text.split()) for one in change.words if one.op != "same")
+        return sum(len(word.text.split()) for word in change.words if word.op != "same")
     span = change.after or change.before
     return 0 if span is None else (span.end - span.start) // 6
 
@@ -190,7 +194,7 @@ def _size(change: BlockChange) -> int:
 def _edit(change: BlockChange) -> str:
     """The words of an edited block that went and came, cut short."""
     gone, come = (
-        plain_text(" … ".join(one.text.strip() for one in change.words if one.op == op and one.text.strip()))[
+        plain_text(" … ".join(word.text.strip() for word in change.words if word.op == op and word.text.strip()))[
             :_MOST_EDIT
         ]
         for op in ("removed", "added")

@@ -77,7 +77,7 @@ def kind_of(event: AnswerEvent) -> str:
 
 def _accepted(request: Request) -> set[str]:
     ranges = ",".join(request.headers.getlist("accept")).split(",")
-    return {one.partition(";")[0].strip().lower() for one in ranges}
+    return {item.partition(";")[0].strip().lower() for item in ranges}
 
 
 async def _unless_hung_up(request: Request, work: Awaitable[Result]) -> Result | None:

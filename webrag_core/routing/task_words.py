@@ -5,7 +5,7 @@ from __future__ import annotations
 from webrag_core.routing import plan
 
 
-def asked(params: plan.Params) -> str:
+def task_words(params: plan.Params) -> str:
     """One line without the question itself, which stands above it."""
     match params:
         case plan.CorpusSearch():
