@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -86,7 +87,9 @@ async def _dump(connection: AsyncConnection, archive: ArchiveWriter, settings: S
         if name not in DATA_TABLES and not VECTORS.fullmatch(name):
             continue
         table = StoredTable(name=name, columns=columns, rows=0, sha256="")
-        rows, digest = await archive.write(table.member, _rows(connection, table))
+        # closed before the transaction ends: rows that nobody reads would hold it up for ever
+        async with aclosing(_rows(connection, table)) as pieces:
+            rows, digest = await archive.write(table.member, pieces)
         tables.append(table.model_copy(update={"rows": rows, "sha256": digest}))
     cursor = await connection.execute("SELECT name FROM schema_migrations ORDER BY name")
     migrations = [str(row[0]) for row in await cursor.fetchall()]
@@ -110,7 +113,7 @@ async def _dump(connection: AsyncConnection, archive: ArchiveWriter, settings: S
     )
 
 
-async def _rows(connection: AsyncConnection, table: StoredTable) -> AsyncIterator[bytes]:
+async def _rows(connection: AsyncConnection, table: StoredTable) -> AsyncGenerator[bytes, None]:
     columns = sql.SQL(", ").join(map(sql.Identifier, table.columns))
     statement = sql.SQL("COPY {} ({}) TO STDOUT").format(sql.Identifier(table.name), columns)
     async with connection.cursor() as cursor, cursor.copy(statement) as copy:
