@@ -25,6 +25,8 @@ class BrokenSource(dg.Component):
     """Stands for a source that its file does not describe. It has no freshness, and nothing is fetched of it."""
 
     error: Exception
+    named: str | None = None
+    """The file that has the mistake; None = that of the component."""
 
     @property
     def reason(self) -> str:
@@ -38,7 +40,7 @@ class BrokenSource(dg.Component):
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         """One external asset that says what is wrong."""
-        file = file_of(context)
+        file = self.named or file_of(context)
         warnings.warn(f"{file} declares no source: {self.reason}", stacklevel=2)
         spec = dg.AssetSpec(
             key=asset_key_of(context),

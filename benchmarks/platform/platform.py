@@ -71,13 +71,14 @@ def answers(place: Workplace, count: int) -> None:
 
 def scale(place: Workplace, count: int) -> None:
     """Loading, sensor ticks and partition pages with `count` sources of four layers."""
-    tree = _copy(place.folder / "tree")
-    for files in (0, count):
+    for what, lines, files in (("no more sources", 0, 0), ("a table of more", count, 0), ("a file for each", 0, count)):
+        tree = _copy(place.folder / f"tree-{lines}-{files}")
         _declare(tree, files)
-        importing, wall, cpu, assets = min((_load(tree) for _ in range(3)), key=lambda item: item[1])
+        _tabulate(tree, lines)
+        importing, wall, cpu, assets = min((_load(tree) for _ in range(3)), key=lambda item: item[2])
         out.print(
-            f"definitions with {files} more source files: {wall:.2f} s, {cpu:.2f} CPU-seconds for {assets:.0f} assets"
-            f" (target 3 s), after {importing:.2f} s for importing Dagster itself"
+            f"definitions with {what}: {wall:.2f} s, {cpu:.2f} CPU-seconds for {assets:.0f} assets (target 3 s), after"
+            f" {importing:.2f} s for importing Dagster itself"
         )
     snapshot = place.folder / "sites.warc.gz"
     os.environ["WEBRAG_WARC"] = str(snapshot)
@@ -136,6 +137,17 @@ def _declare(tree: Path, count: int) -> None:
         declared = re.sub(r"(?m)^  scope:.*\n", "", template)
         declared = re.sub(r"(?m)^  seed:.*$", f"  seed: https://site-{number:03d}.example/docs/", declared)
         (folder / "defs.yaml").write_text(declared)
+
+
+def _tabulate(tree: Path, count: int) -> None:
+    """One table of `count` more sites; none for 0."""
+    if not count:
+        return
+    folder = tree / "webrag_dagster" / "defs" / "sources" / "many"
+    folder.mkdir()
+    (folder / "defs.yaml").write_text("type: webrag_dagster.components.SourceTable\n")
+    sources = [{"seed": f"https://site-{number:03d}.example/docs/", "refresh": "daily"} for number in range(count)]
+    (folder / "sources.jsonl").write_text("\n".join(map(json.dumps, sources)))
 
 
 def _load(tree: Path) -> tuple[float, ...]:
