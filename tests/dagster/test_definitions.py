@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import os
 import re
 import subprocess
@@ -9,11 +11,14 @@ import sys
 
 import dagster as dg
 import pytest
+from dagster._annotations import is_public
+from dagster._core.storage.event_log import EventLogStorage
 
 from tests.conftest import REPOSITORY
 from webrag_core.application.inputs import Operation
 from webrag_core.application.parameters import AskParameters, EvidenceParameters
 from webrag_dagster.corpus.layers import SOURCES
+from webrag_dagster.dagster_private import METHODS, TAGS
 from webrag_dagster.evaluation.suite import NIGHTLY, RESCORE
 from webrag_dagster.launchpad import config_of, given
 
@@ -145,3 +150,25 @@ def test_private_modules_of_dagster_are_imported_in_one_file_that_was_read_in_th
         file.name: len(private.findall(file.read_text())) for file in (REPOSITORY / "webrag_dagster").rglob("*.py")
     }
     assert {name: count for name, count in lines.items() if count} == {"dagster_private.py": 5}
+
+
+def test_what_is_used_of_the_instance_and_is_not_public_is_listed_with_a_reason() -> None:
+    texts = {file.name: file.read_text() for file in (REPOSITORY / "webrag_dagster").rglob("*.py")}
+    used = {
+        node.attr
+        for text in texts.values()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value).endswith(("instance", "event_log_storage"))
+    }
+    ours = {name for name in used if not hasattr(dg.DagsterInstance, name) and not hasattr(EventLogStorage, name)}
+    assert not ours & METHODS.keys()
+    assert {name for name in used - ours if not _is_public(name)} == METHODS.keys()
+    tags = re.compile(r'"(\.?dagster/[\w-]+)')
+    named = {tag for name, text in texts.items() if name != "dagster_private.py" for tag in tags.findall(text)}
+    assert named == TAGS.keys()
+
+
+def _is_public(name: str) -> bool:
+    """Whether Dagster marks this member of its instance as public."""
+    member = inspect.getattr_static(dg.DagsterInstance, name, None)
+    return member is not None and is_public(member.fget if isinstance(member, property) else member)
