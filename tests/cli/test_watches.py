@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.command_line import Webrag, webrag_here
 from tests.dagster.small_warc import write_site
 
@@ -21,6 +23,7 @@ def site(degrees: int) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_a_watched_page_is_told_of_on_the_command_line(webrag_here: Webrag, tmp_path: Path) -> None:
     call = webrag_here
     first = str(write_site(tmp_path / "1.warc.gz", site(80)))

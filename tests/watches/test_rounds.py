@@ -122,6 +122,7 @@ def test_a_page_is_told_of_once_and_never_for_its_layout(at_place: Any) -> None:
     at_place(test)
 
 
+@pytest.mark.slow
 def test_quotes_stand_side_by_side_with_the_answers_that_rest_on_them(at_place: Any) -> None:
     async def test(place: Place) -> None:
         answer = await place.manager.answer(Question(QUESTION))
@@ -165,6 +166,7 @@ def test_a_section_is_told_of_for_itself_alone(at_place: Any) -> None:
     at_place(test)
 
 
+@pytest.mark.slow
 def test_a_page_that_goes_and_comes_back_is_told_of_twice(at_place: Any) -> None:
     async def test(place: Place) -> None:
         answer = await place.manager.answer(Question(QUESTION))
@@ -183,6 +185,7 @@ def test_a_page_that_goes_and_comes_back_is_told_of_twice(at_place: Any) -> None
     at_place(test)
 
 
+@pytest.mark.slow
 def test_a_page_that_moves_with_its_text_is_no_news(at_place: Any) -> None:
     async def test(place: Place) -> None:
         await place.watch(page=GREEN)
@@ -225,6 +228,7 @@ def test_a_question_is_told_of_when_it_is_answered_otherwise(at_place: Any) -> N
     at_place(test)
 
 
+@pytest.mark.slow
 def test_a_question_that_becomes_answerable_is_told_of(at_place: Any) -> None:
     async def test(place: Place) -> None:
         await place.put(GREEN, green().replace("Green tea is brewed at 80 degrees for two minutes.", "Tea is old."))
@@ -239,6 +243,7 @@ def test_a_question_that_becomes_answerable_is_told_of(at_place: Any) -> None:
     at_place(test)
 
 
+@pytest.mark.slow
 def test_daily_news_is_one_message_in_24_hours(at_place: Any, settings: Settings) -> None:
     async def test(place: Place) -> None:
         with serving({}) as server:
@@ -279,6 +284,7 @@ def test_what_reached_nobody_is_told_again_and_what_reached_somebody_is_not(at_p
     at_place(test)
 
 
+@pytest.mark.slow
 def test_words_of_a_page_call_nobody_and_stand_as_data(at_place: Any, settings: Settings) -> None:
     async def test(place: Place) -> None:
         with serving({}) as server:
