@@ -106,6 +106,7 @@ class SearchOptions(TypedDict, total=False):
     alpha: float | None
     mode: Mode
     top_k: int | None
+    context_budget: int | None
     at: str | None
     time: TimeAxis
 

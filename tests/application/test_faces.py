@@ -194,6 +194,7 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
                     "flags",
                     "fusion",
                     "alpha",
+                    "context_budget",
                 ]
             ),  # what a model seldom needs costs it attention
         ),
@@ -201,7 +202,7 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
             form,
             {"words": "query", "below": "urls", "number": "top_k"},
             beside=names("every page"),
-            without=names("intent pattern formulations years fusion alpha mode"),
+            without=names("intent pattern formulations years fusion alpha mode context_budget"),
             defaults=names("top_k"),  # results of one page
         ),
     },

@@ -178,7 +178,12 @@ def test_an_address_narrows_the_search_with_or_without_scheme(settings: Settings
             assert [one.chunk.source_url for one in found.chunks] == [f"{SITE}/whales"]
             assert found.corpus_stats.total_documents == 1
         none = await search(corpus, SearchRequest(query="cat", filters=ScopeFilter(url_prefixes=["elsewhere.example"])))
-        assert (none.is_empty, none.top_score) == (True, 0.0)
+        assert (none.is_empty, none.top_score, none.source_urls) == (True, 0.0, [])
+        few = await search(corpus, SearchRequest(query="animal cat whale", context_budget=1))
+        assert few.source_urls == [few.chunks[0].chunk.source_url]
+        more = await search(corpus, SearchRequest(query="animal cat whale"))
+        assert more.source_urls[:1] == few.source_urls
+        assert sorted(more.source_urls) == [f"{SITE}/cats", f"{SITE}/whales"]
 
     over_pages(settings, ENGLISH, work)
 

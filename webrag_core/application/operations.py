@@ -189,6 +189,9 @@ class Search(Operation):
     top_k: Annotated[int | None, Field(ge=1, le=MOST_RESULTS, description="Most results; unset = RERANKER_TOP_N")] = (
         None
     )
+    context_budget: Annotated[
+        int | None, Field(ge=1, description="Most tokens of all passages; unset = RETRIEVAL_CONTEXT_BUDGET")
+    ] = None
     at: At = None
     time: Time = "seen"
 
@@ -213,6 +216,7 @@ class Search(Operation):
             alpha=self.alpha,
             mode=self.mode,
             top_k=self.top_k,
+            context_budget=self.context_budget,
         )
 
     def check(self) -> None:

@@ -64,6 +64,9 @@ def search(
         Literal["auto", "chunk", "full_context"], typer.Option(help="full_context = return all text if it fits.")
     ] = "chunk",
     top_k: Annotated[int | None, typer.Option(help="Maximum results, 1 to 50; unset = RERANKER_TOP_N.")] = None,
+    context_budget: Annotated[
+        int | None, typer.Option(help="Maximum tokens of all results; unset = RETRIEVAL_CONTEXT_BUDGET.")
+    ] = None,
     quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print; --json has all results.")] = 5,
     show_all: Annotated[bool, typer.Option("--all", help="Print all quotes, those of low relevance too.")] = False,
     proof: Proof = False,
@@ -106,6 +109,7 @@ def search(
         alpha=alpha,
         mode=mode,
         top_k=top_k,
+        context_budget=context_budget,
         at=at,
         time=time,
     )

@@ -94,6 +94,11 @@ class CorpusSearch(Readable, BaseModel):
         return f"{self.status}: {counted(len(self.chunks), 'passage')} of {pages}, query {shortened(self.query)}"
 
     @property
+    def source_urls(self) -> list[str]:
+        """The pages of the passages, each once, in their order."""
+        return list(dict.fromkeys(one.chunk.source_url for one in self.chunks))
+
+    @property
     def top_score(self) -> float:
         """The relevance of the best citation; 0 without any."""
         return self.citations[0].relevance if self.citations else 0.0
