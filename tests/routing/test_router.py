@@ -175,6 +175,17 @@ def test_a_chat_model_chooses_tasks_and_code_fills_them_in(settings: Settings) -
     assert answer.spent.chat_calls == 1
 
 
+def test_a_chat_model_is_told_the_names_and_identifiers_of_the_question(settings: Settings) -> None:
+    law = "urn:nir:stato:legge:1990-08-07;241"
+    question = Question(f"Does `Tea.brew` of {law} apply, and who uses asyncio.Queue?")
+    with serving(planned("document")) as server:
+        plan, _ = asyncio.run(with_pages(by_chat(settings, server), question, QUEUES))
+    sent = sent_data(server.calls[0])
+    assert {"Tea.brew", "asyncio.Queue"} <= set(sent["names"])
+    assert (sent["defined_names"], sent["identifiers"]) == (["docs.python.org:asyncio.Queue"], [law])
+    assert [task.params.model_dump()["identifiers"] for task in plan.tasks] == [[law]]
+
+
 def test_a_page_that_was_given_and_is_not_stored_is_read_whatever_a_model_plans(settings: Settings) -> None:
     with serving(lambda call: planned(*sent_data(call)["available_tasks"])) as server:
         plan, _ = asyncio.run(with_pages(by_chat(settings, server), Question(QUESTION, urls=(QUEUES,))))

@@ -214,9 +214,9 @@ def _number(read: Read) -> int:
     return int(read.intent.thing) if read.intent is not None and read.intent.thing else 0
 
 
-def _identified(read: Read) -> list[plan.Task]:
-    params = plan.ApiFetch(identifiers=list(read.identifiers[:8]), at=read.question.at)
-    return [task_of("document", params)]
+def document_task(read: Read) -> plan.Task:
+    """Get the documents that the question names by their identifiers."""
+    return task_of("document", plan.ApiFetch(identifiers=list(read.identifiers[:8]), at=read.question.at))
 
 
 SPECIAL: tuple[Rule, ...] = (
@@ -242,7 +242,7 @@ SPECIAL: tuple[Rule, ...] = (
         "identifier",
         "the question names a document by its identifier",
         lambda read: bool(read.identifiers),
-        _identified,
+        lambda read: [document_task(read)],
     ),
     Rule(
         "past_given",
