@@ -13,7 +13,15 @@ from pydantic import SecretStr
 from tests.command_line import Webrag, webrag  # noqa: F401
 from webrag_core.config import Settings, load_settings
 from webrag_core.corpus_home import announce_new, users_home
-from webrag_core.env_file import RETIRED, misspelt, tell_of_openai_key, warn_misspelt, warn_retired, warn_stray
+from webrag_core.env_file import (
+    RETIRED,
+    RETIRED_IN_FILES,
+    misspelt,
+    tell_of_openai_key,
+    warn_misspelt,
+    warn_retired,
+    warn_stray,
+)
 from webrag_core.errors import InvalidInputError
 
 NAMES = tuple(Settings.model_fields)
@@ -289,6 +297,23 @@ def test_a_key_of_another_program_is_told_of_and_used_on_request_only(
     assert settings.embedding_api_key is None
     monkeypatch.setenv("ORCHESTRATION_LLM_BASE_URL", "http://127.0.0.1:9/v1")
     assert load_settings().orchestration_llm_api_key is None  # it belongs to its own endpoint
+
+
+@pytest.mark.parametrize("name", RETIRED_IN_FILES)
+def test_a_name_of_the_specifications_that_others_use_too_is_retired_in_a_file_alone(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    warn_retired.cache_clear()
+    monkeypatch.setenv(name, "x")
+    load_settings()
+    assert not caplog.records
+    monkeypatch.delenv(name)
+    file = tmp_path / "settings.env"
+    file.write_text(f"{name}=x\n")
+    monkeypatch.setenv("WEBRAG_ENV_FILE", str(file))
+    load_settings()
+    [record] = caplog.records
+    assert record.getMessage() == f"{name} is retired and is ignored: {RETIRED_IN_FILES[name]}"
 
 
 @pytest.mark.parametrize("name", RETIRED)

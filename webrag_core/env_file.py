@@ -39,9 +39,24 @@ RETIRED: Mapping[str, str] = {
     "KG_AGENT_URL": "the agents run in this process",
     "API_AGENT_URL": "the agents run in this process",
     "VECTORDB_AGENT_URL": "the agents run in this process",
+    "AKOMA_NTOSO_API_URL": "texts of laws come from files, from pages or from plugins (webrag.documents)",
 }
 """Settings of earlier versions and of the specifications, with what holds instead. Whoever has set one of them gets a
-warning, and no error in a file; docs/explanation/tried.md has the reasons."""
+warning, and no error in a file; docs/explanation/tried.md and differences.md have the reasons."""
+RETIRED_IN_FILES: Mapping[str, str] = {
+    "LLM_PROVIDER": "ORCHESTRATION_LLM_BASE_URL and ORCHESTRATION_LLM_MODEL choose the chat model",
+    "PREPROCESSING_URL": "questions are analysed in this process (DECOMPOSITION_MODE)",
+    "WEAVIATE_URL": "vectors are in PostgreSQL (DATABASE_URL)",
+    "NEO4J_URI": "the graph is in PostgreSQL (DATABASE_URL)",
+    "NEO4J_USER": "the graph is in PostgreSQL (DATABASE_URL)",
+    "NEO4J_PASSWORD": "the graph is in PostgreSQL (DATABASE_URL)",
+    "NEO4J_AUTH": "the graph is in PostgreSQL (DATABASE_URL)",
+    "REDIS_URI": "there is no cache beside PostgreSQL",
+    "CACHE_TTL_SECONDS": "WEBRAG_MAX_AGE says when a stored page is fetched again",
+    "REQUEST_TIMEOUT_MS": "each endpoint has its timeout (WEBRAG_FETCH_TIMEOUT, ORCHESTRATION_LLM_TIMEOUT, …)",
+    "MAX_RETRIES": "how often an endpoint is asked again is fixed",
+}
+"""As `RETIRED`, names that other programs may have in the environment: in a file of ours they are meant for us."""
 _PREFIXES = ("EMBEDDING_", "FIRECRAWL_", "MCP_", "ORCHESTRATION_", "RERANKER_", "RETRIEVAL_", "WEBRAG_")
 _NEAR = 0.8
 _NEARLY_EQUAL = 0.9  # for names without a prefix of ours, which other programs may own
@@ -86,7 +101,7 @@ def read_env_file(file: Path, settings: Iterable[str]) -> dict[str, str]:
             values = dotenv_values(stream=stream)
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"the settings in {file} cannot be read: {error}") from error
-    for name, instead in retired(values).items():
+    for name, instead in (retired(values) | retired(values, RETIRED_IN_FILES)).items():
         warn_retired(name, instead)
     for name, near in misspelt(values, settings).items():
         if name.upper().startswith(_PREFIXES):
@@ -104,7 +119,7 @@ def misspelt(names: Iterable[str], settings: Iterable[str]) -> dict[str, str | N
     nearest: dict[str, str | None] = {}
     for name in names:
         upper = name.upper()
-        if upper in known or upper in RETIRED or upper in _OTHER_NAMES | _FOREIGN_NAMES:
+        if upper in known or upper in RETIRED or upper in RETIRED_IN_FILES or upper in _OTHER_NAMES | _FOREIGN_NAMES:
             continue
         ours = upper.startswith(_PREFIXES)
         near = _nearest(upper, known, _NEAR if ours else _NEARLY_EQUAL)
@@ -113,9 +128,9 @@ def misspelt(names: Iterable[str], settings: Iterable[str]) -> dict[str, str | N
     return nearest
 
 
-def retired(names: Iterable[str]) -> dict[str, str]:
-    """Return those of the names that are settings of earlier versions, each with what holds instead."""
-    return {name: RETIRED[name.upper()] for name in names if name.upper() in RETIRED}
+def retired(names: Iterable[str], which: Mapping[str, str] = RETIRED) -> dict[str, str]:
+    """Return those of the names that are in `which`, each with what holds instead."""
+    return {name: which[name.upper()] for name in names if name.upper() in which}
 
 
 @lru_cache(maxsize=256)  # once per process
