@@ -102,14 +102,14 @@ def _words_of(about: FieldInfo) -> str:
 
 def _leaves(annotation: Any) -> Iterator[Any]:
     """The types of a union, without what annotates them."""
-    arguments = [one for one in get_args(annotation) if one is not type(None)]
+    arguments = [annotation for annotation in get_args(annotation) if annotation is not type(None)]
     if hasattr(annotation, "__metadata__"):
         yield from _leaves(arguments[0])
     elif get_origin(annotation) in (tuple, Literal) or not arguments:
         yield annotation
     else:
-        for one in arguments:
-            yield from _leaves(one)
+        for argument in arguments:
+            yield from _leaves(argument)
 
 
 def query_tag(question: str) -> str:

@@ -180,7 +180,7 @@ class Month:
                 run_config=dict(request.run_config or {}),
                 resources={"corpus": CorpusResource()},
             )
-        for news in [one for alert in self.alerts for one in alert.get("details", [])]:
+        for news in [item for alert in self.alerts for item in alert.get("details", [])]:
             name = self.watched.take(news)
             (result.news if name in self.watched.told else result.false_news).append(name)
 
@@ -264,11 +264,11 @@ class WatchedSite:
     def _name(self, news: dict[str, Any]) -> str:
         watch, event = news["watch"], str(news["event"])
         if watch["kind"] == "question":
-            name = next(one for one in QUESTIONS if question(one) == watch["question"])
+            name = next(item for item in QUESTIONS if question(item) == watch["question"])
             return f"question {name} {self._state(name, json.dumps(news['after']), json.dumps(news['before']))}"
         name = str(watch["url"]).removeprefix(self._site.home) or "home"
         if event == "changed":
-            after = " ".join(str(one["after"]) for one in news["differences"])
+            after = " ".join(str(piece["after"]) for piece in news["differences"])
             event = str(len(self._site.links("home"))) if name == "home" else self._state(name, after, "")
         return f"{watch['kind']} {name} {event}"
 
@@ -358,8 +358,8 @@ def main() -> int:
     print(json.dumps([asdict(result) for result in results]) if options.json else table(results))
     watched, missed = month.watched, sorted(month.watched.due - month.watched.told)
     false = sum(len(result.false_news) for result in results)
-    told = f"watched changes: {len(watched.told)} of {len(watched.due)} told, {false} false"
-    print(f"{told}; missed: {', '.join(missed) or 'none'}", file=sys.stderr)
+    summary = f"watched changes: {len(watched.told)} of {len(watched.due)} told, {false} false"
+    print(f"{summary}; missed: {', '.join(missed) or 'none'}", file=sys.stderr)
     return 0 if all(result.is_right for result in results) and not missed else 1
 
 

@@ -149,7 +149,7 @@ class Known:
     def calls(self, method: str, path: str) -> Iterator[Call]:
         """The requests of a route."""
         name = f"{method} {path}"
-        urls = [f"{HOST}/{one}" for one in _BODIES]
+        urls = [f"{HOST}/{body}" for body in _BODIES]
         if method == "POST":
             for body in self._bodies(path, urls):
                 yield Call(name, method, re.sub(r"{\w+}", "x", path), body, form=not path.startswith(("/api", "/mcp")))
@@ -251,7 +251,7 @@ def measure(home: Path) -> list[Waited]:
                 tries = [measured(client, ours, call)]
                 while tries[-1].health > MOST_SECONDS and len(tries) < _TRIES:
                     tries.append(measured(client, ours, call))
-                waited.append(min(tries, key=lambda one: one.health))
+                waited.append(min(tries, key=lambda item: item.health))
         ours.send(None)
         process.join()
 
@@ -289,19 +289,19 @@ def main() -> int:
         folder.chmod(0o755)
         waited = measure(folder)
     by_name: dict[str, Waited] = {}
-    for one in sorted(waited, key=lambda one: one.health):
-        by_name[one.call.name] = one
+    for item in sorted(waited, key=lambda item: item.health):
+        by_name[item.call.name] = item
     print(f"{'health':>8} {'machine':>8} {'request':>8} {'status':>6}  slowest request")
-    for one in sorted(by_name.values(), key=lambda one: one.health, reverse=True)[:rows]:
-        figures_of = f"{one.health:8.3f} {one.machine:8.3f} {one.seconds:8.3f} {one.status:6}"
-        print(f"{figures_of}  {one.call.name}: {one.call.path[:80]}")
-    worst = max(one.health for one in waited)
-    failed = sorted({f"{one.call.method} {one.call.path}" for one in waited if one.status >= 500})
+    for item in sorted(by_name.values(), key=lambda item: item.health, reverse=True)[:rows]:
+        figures_of = f"{item.health:8.3f} {item.machine:8.3f} {item.seconds:8.3f} {item.status:6}"
+        print(f"{figures_of}  {item.call.name}: {item.call.path[:80]}")
+    worst = max(item.health for item in waited)
+    failed = sorted({f"{item.call.method} {item.call.path}" for item in waited if item.status >= 500})
     figures = {
         "routes_and_cases": len(by_name),
         "requests": len(waited),
         "worst_health_s": round(worst, 3),
-        "above": sum(one.health > MOST_SECONDS for one in waited),
+        "above": sum(item.health > MOST_SECONDS for item in waited),
         "errors": failed,
         "load_before_and_after": [round(before, 1), round(os.getloadavg()[0], 1)],
     }

@@ -58,7 +58,7 @@ class Composition:
             return []
         if self.verdict is not None:
             return self.verdict.open_parts
-        best = [max((one.support for one in self.choices if one.part == part), default=0.0)
+        best = [max((choice.support for choice in self.choices if choice.part == part), default=0.0)
                 for part in range(len(self.draft.parts))]  # fmt: skip
         return sorted({best.index(min(best)), *(part for part, support in enumerate(best) if not support)})
 

@@ -103,8 +103,8 @@ def confidence_features(choices: Sequence[Choice], draft: Draft) -> tuple[str, A
     table = reader_of(draft.scores[0])
     rows: list[tuple[float, ...]] = []
     for part, score in enumerate(draft.scores):
-        own = [choice for choice in choices if choice.part == part]
-        best = max(own, key=lambda choice: choice.support, default=None)
+        of_part = [choice for choice in choices if choice.part == part]
+        best = max(of_part, key=lambda choice: choice.support, default=None)
         if best is None:
             rows.append((math.log(_LEAST), *(0.0 for _ in CONFIDENCE_FEATURES[table][1:])))
         else:
@@ -140,9 +140,9 @@ def within_meaning(
     value that is asked for (nothing is claimed); the version, number or code asked for is stored nowhere, or it
     lacks the code that is asked for (band low at most); it is a how-to without a step, code or the
     description of a term (band medium at most)."""
-    said = [[choice.saying.unit for choice in choices if choice.part == part] for part in range(len(facts))]
+    units_of_parts = [[choice.saying.unit for choice in choices if choice.part == part] for part in range(len(facts))]
     means: list[bool] = []  # per part with sentences: they may mean the answer
-    for units, thing, fact in zip(said, things, facts, strict=True):
+    for units, thing, fact in zip(units_of_parts, things, facts, strict=True):
         lacks_fact = bool(units) and not any(fact.is_in(unit) for unit in units)
         if units:
             means.append(not thing.absent_names and not (lacks_fact and fact.values))

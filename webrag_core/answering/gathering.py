@@ -46,35 +46,37 @@ class Gathered:
 
     def add(self, execution: Execution, iteration: int = 1) -> None:
         """Take in what the tasks of a plan brought. What the plan before it lost stays lost."""
-        outputs = [one.output for one in execution.results if one.status == "success"]
+        outputs = [result.output for result in execution.results if result.status == "success"]
         self.verdict = None  # of other evidence
         if iteration == 1:
             self.parts = list(execution.plan.parts)
             self.kind = execution.plan.kind
-        self._rank([one.evidence for one in outputs], by_rank=execution.plan.merge == "rrf")
+        self._rank([output.evidence for output in outputs], by_rank=execution.plan.merge == "rrf")
         self.outcome = max(self.outcome, execution.outcome, key=_WORST.index) if iteration > 1 else execution.outcome
         for result in execution.results:
             self._note(result.output)
             self._warn(result.output.warnings)
         self._warn([Caution(warning) for warning in (*execution.plan.warnings, *execution.warnings)])
         # a page that was read meanwhile may have the word as it was typed
-        texts = [one.chunk.text.casefold() for one in self.ranked]
-        self.spellings = [one for one in self.spellings if not any(one.typed.casefold() in text for text in texts)]
+        texts = [passage.chunk.text.casefold() for passage in self.ranked]
+        self.spellings = [
+            spelling for spelling in self.spellings if not any(spelling.typed.casefold() in text for text in texts)
+        ]
         pairs = zip(execution.plan.tasks, execution.results, strict=True)
         self.tasks += [report_of(task, result, iteration) for task, result in pairs]
 
     def _rank(self, lists: Sequence[Sequence[RankedChunk]], *, by_rank: bool) -> None:
         """Put ranked lists together, what several hold once, by its better score (or by its ranks in all of them)."""
-        lists = [one for one in (self.ranked, *lists) if one]
+        lists = [item for item in (self.ranked, *lists) if item]
         if len(lists) < 2:
             self.ranked = list(lists[0]) if lists else []
             return
         best: dict[int, RankedChunk] = {}
         for ranked in lists:
-            for one in ranked:
-                keep_best(best, one)
-        fused = rank_fusion([[one.chunk.chunk_id for one in ranked] for ranked in lists]) if by_rank else {}
-        self.ranked = sorted(best.values(), key=lambda one: -fused.get(one.chunk.chunk_id, one.reranked_score))
+            for passage in ranked:
+                keep_best(best, passage)
+        fused = rank_fusion([[passage.chunk.chunk_id for passage in ranked] for ranked in lists]) if by_rank else {}
+        self.ranked = sorted(best.values(), key=lambda item: -fused.get(item.chunk.chunk_id, item.reranked_score))
 
     def _note(self, output: Output) -> None:
         """What is known of the whole, from one more output. The first walk has judged the evidence; what comes after
@@ -92,15 +94,15 @@ class Gathered:
             self.complete = max(self.complete, output.top_score)
             # why there is nothing counts only while there is nothing
             self.note = output.note if output.evidence or not self.note else self.note
-        typed = {one.typed for one in self.spellings}
-        self.spellings += [one for one in output.spellings if one.typed not in typed]
+        typed = {spelling.typed for spelling in self.spellings}
+        self.spellings += [spelling for spelling in output.spellings if spelling.typed not in typed]
         self.pages += output.pages
         self.evidence_ids += output.run_ids
         quotes = {finding.as_quote() for finding in self.findings}
         self.findings += [finding for finding in output.findings if finding.as_quote() not in quotes]
 
     def _warn(self, warnings: Sequence[Caution]) -> None:
-        self.warnings += [one for one in dict.fromkeys(warnings) if one not in self.warnings]
+        self.warnings += [warning for warning in dict.fromkeys(warnings) if warning not in self.warnings]
 
 
 def gathered_of(result: OrchestrationResult) -> Gathered:

@@ -190,7 +190,7 @@ class Manager:
                 holds_for = [
                     *date_notes(question, plan, gathered),
                     *evidence_notes(citations),
-                    *language_warnings(question.text, [one.chunk for one in gathered.ranked], self._settings),
+                    *language_warnings(question.text, [passage.chunk for passage in gathered.ranked], self._settings),
                     *time_notes(question, statements.sentences),
                 ]
                 answer = Answer(
@@ -409,8 +409,8 @@ def _compared(gathered: Gathered) -> bool:
 
 def _failure(execution: Execution) -> WebragError:
     """Why a plan of which every task was lost failed: what the only one raised, else all reasons."""
-    lost = [one for one in execution.results if one.lost]
+    lost = [result for result in execution.results if result.lost]
     if len(lost) == 1 and isinstance(lost[0].cause, WebragError):
         return lost[0].cause
-    reasons = [f"{one.id}: {one.error.message}" for one in lost if one.error is not None]
+    reasons = [f"{item.id}: {item.error.message}" for item in lost if item.error is not None]
     return AgentsFailedError(f"no task of the plan brought a result ({'; '.join(reasons)})")

@@ -49,14 +49,14 @@ def missing_parts(
 def disagreements(sentences: Sequence[AnswerSentence]) -> list[Disagreement]:
     """Pairs of sentences that speak of the same and differ in a number, a version or a negation."""
     pairs = []
-    for one, other in combinations(sentences, 2):
-        first, second = set(terms(one.text)), set(terms(other.text))
-        if not first or not second or "\n" in one.text + other.text:  # code differs without contradiction
+    for sentence, other in combinations(sentences, 2):
+        first, second = set(terms(sentence.text)), set(terms(other.text))
+        if not first or not second or "\n" in sentence.text + other.text:  # code differs without contradiction
             continue
         if len(first & second) / max(len(first), len(second)) >= _SAME_SUBJECT:
-            facts = facts_changed(_WITHOUT.sub(" ", one.text), _WITHOUT.sub(" ", other.text))
+            facts = facts_changed(_WITHOUT.sub(" ", sentence.text), _WITHOUT.sub(" ", other.text))
             if facts:
-                pairs.append(Disagreement(sentences=(one.ordinal, other.ordinal), about=", ".join(facts)))
+                pairs.append(Disagreement(sentences=(sentence.ordinal, other.ordinal), about=", ".join(facts)))
     return pairs
 
 
@@ -68,7 +68,7 @@ def coherence_of(
 ) -> tuple[Coherence | None, str]:
     """Whether sentences, or passages that a judge has read (its `contradictions`), contradict each other, and which do.
     None where neither two sentences nor a judge's verdict could have shown it."""
-    pairs = [f"sentences {one.sentences[0]} and {one.sentences[1]} differ: {one.about}" for one in differing]
+    pairs = [f"sentences {item.sentences[0]} and {item.sentences[1]} differ: {item.about}" for item in differing]
     if pairs or contradictions:
         return "incoherent", "; ".join([*pairs, *contradictions])
     return (None, "") if len(sentences) < 2 and verdict is None else ("coherent", "")
@@ -88,7 +88,7 @@ def applicability(question: Question, citations: Sequence[SentenceCitation], thi
         notes.append("only pages that state a date within the limits that were given were searched")
     versions = _versions_of(citations)
     if versions and not _names_one(question.text, versions):
-        named = ", ".join(dict.fromkeys(one.text for one in versions_in(question.text)))
+        named = ", ".join(dict.fromkeys(item.text for item in versions_in(question.text)))
         label = f"version{'s' if len(versions) > 1 else ''} {', '.join(versions)}"
         notes.append(f"the addresses of the pages name {label}, and the question names {named or 'none'}")
     sites = {_site(citation.url) for citation in citations}
@@ -102,7 +102,7 @@ def applicability(question: Question, citations: Sequence[SentenceCitation], thi
 def _versions_of(citations: Sequence[SentenceCitation]) -> list[str]:
     """Numbers of versions that stand in the addresses of quotes, distinct; none where some address names none."""
     labels = [
-        [one.label for one in versioned_paths(citation.url) if one.label[-1:].isdigit()] for citation in citations
+        [path.label for path in versioned_paths(citation.url) if path.label[-1:].isdigit()] for citation in citations
     ]
     return list(dict.fromkeys(label for row in labels for label in row)) if all(labels) else []
 
@@ -113,7 +113,7 @@ def _names_one(question: str, labels: Sequence[str]) -> bool:
     firsts = {number.partition(".")[0] for number in numbers}
     if firsts.intersection(_WHOLE.findall(question)):
         return True
-    return any(one.holds(version_of(number)) for one in versions_in(question) for number in numbers)
+    return any(item.holds(version_of(number)) for item in versions_in(question) for number in numbers)
 
 
 def _site(url: str) -> str:

@@ -34,8 +34,8 @@ class Recomposed:
     @property
     def same(self) -> bool:
         """Whether the same sentences were said, and all of them are proved."""
-        said = [one.text for one in self.answer.sentences]
-        return not self.unproved and (self.sentences is None or self.sentences == said)
+        sentences = [sentence.text for sentence in self.answer.sentences]
+        return not self.unproved and (self.sentences is None or self.sentences == sentences)
 
 
 async def recompose(database: Database, settings: Settings, answer_id: int) -> Recomposed:
@@ -52,6 +52,6 @@ async def recompose(database: Database, settings: Settings, answer_id: int) -> R
         gathered.add(execution, iteration)
     question = Question(answer.question, form=answer.form)
     composition = judged(await compose(question, gathered, settings), answer.verdict)
-    said = [choice.saying.text for choice in composition.choices] if composition.is_said else []
+    texts = [choice.saying.text for choice in composition.choices] if composition.is_said else []
     shows = bool(composition.passages) and not composition.is_said and not gathered.findings
-    return Recomposed(answer, said, cut(composition.passage if shows else composition.sure), unproved)
+    return Recomposed(answer, texts, cut(composition.passage if shows else composition.sure), unproved)

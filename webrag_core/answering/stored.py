@@ -136,12 +136,12 @@ async def load_answer(connection: AsyncConnection, answer_id: int) -> Answer:
         )
         rows = await sentences.fetchall()
     citations = await load_citations(connection, answer_id)
-    numbers = {one.number for one in citations}
+    numbers = {citation.number for citation in citations}
     # a page may be forgotten between the two queries: what lost a quote is not shown with the others
     kept = [row for row in rows if numbers.issuperset(row.citations)]
     ordinals = {row.ordinal for row in kept}
     for name in ("highlights", "listed"):
-        prose[name] = [one for one in prose.get(name, []) if one["citation"] in numbers]
+        prose[name] = [item for item in prose.get(name, []) if item["citation"] in numbers]
     prose["disagreements"] = [
         disagreement for disagreement in prose["disagreements"] if ordinals.issuperset(disagreement["sentences"])
     ]

@@ -73,8 +73,8 @@ class Unit:
     @property
     def spans(self) -> list[tuple[int, int]]:
         """What a sentence made of the unit cites: its own span, after that of the header of its table."""
-        own = (self.start, self.end)
-        return [own] if self.header is None else [self.header, own]
+        span = (self.start, self.end)
+        return [span] if self.header is None else [self.header, span]
 
     def slice(self, span: tuple[int, int]) -> str:
         """The exact slice of the version."""
@@ -87,10 +87,10 @@ def units_of(ranked: Sequence[RankedChunk]) -> list[Unit]:
     word are left out."""
     units: list[Unit] = []
     places: set[tuple[int, int]] = set()
-    best = by_score(one for one in ranked if not one.is_locality_expanded)
-    for rank, one in enumerate(best[:MAX_CHUNKS]):
-        for unit in _units(one, rank):
-            place = (one.chunk.version_id, unit.start)
+    best = by_score(passage for passage in ranked if not passage.is_locality_expanded)
+    for rank, item in enumerate(best[:MAX_CHUNKS]):
+        for unit in _units(item, rank):
+            place = (item.chunk.version_id, unit.start)
             if place not in places:
                 places.add(place)
                 units.append(unit)
@@ -114,8 +114,8 @@ def _folded(text: str) -> str:
     return text.casefold().strip(" .:")
 
 
-def _units(one: RankedChunk, rank: int) -> Iterator[Unit]:
-    chunk = one.chunk
+def _units(ranked_chunk: RankedChunk, rank: int) -> Iterator[Unit]:
+    chunk = ranked_chunk.chunk
     lead: str = ""  # the sentence before
     under: tuple[str, ...] = ()  # its headings
     for start, end, header, block in _spans(chunk.text, chunk.language):
@@ -134,7 +134,7 @@ def _units(one: RankedChunk, rank: int) -> Iterator[Unit]:
         yield Unit(
             chunk=chunk,
             rank=rank,
-            relevance=one.reranked_score,
+            relevance=ranked_chunk.reranked_score,
             start=at + start,
             end=at + end,
             kind=kind,

@@ -52,19 +52,19 @@ def evidence_notes(citations: Sequence[SentenceCitation]) -> list[str]:
     """Facts about the evidence: how old it is, and which quotes are from texts that their pages no longer have."""
     if not citations:
         return []
-    oldest = min(citations, key=lambda one: one.seen_at)
-    pages = len({one.url for one in citations})
+    oldest = min(citations, key=lambda citation: citation.seen_at)
+    pages = len({citation.url for citation in citations})
     notes = [f"from {pages} page{'' if pages == 1 else 's'}; the oldest was last seen on {oldest.seen_at:%Y-%m-%d}"]
-    superseded = [f"[{one.number}]" for one in citations if not one.current]
+    superseded = [f"[{citation.number}]" for citation in citations if not citation.current]
     return [*notes, *([f"the pages of {', '.join(superseded)} have another text now"] if superseded else [])]
 
 
 def withheld_notes(withheld: Mapping[str, int]) -> list[str]:
     """Which sentences of the evidence could not be said, by what they do."""
     return [
-        f"sentences that {what} are never part of an answer; there were {withheld[one]}"
-        for one, what in _CAUSES.items()
-        if one in withheld
+        f"sentences that {what} are never part of an answer; there were {withheld[cause]}"
+        for cause, what in _CAUSES.items()
+        if cause in withheld
     ]
 
 
@@ -74,9 +74,11 @@ def meaning_notes(draft: Draft, choices: Sequence[Choice]) -> list[str]:
     notes = [absent_note(thing) for thing in draft.things if thing.absent]
     for choice in choices:
         if choice.left_out:
-            said = sum(other.entry == choice.entry and other.saying.unit.is_listed for other in choices)
+            items_of_entry = sum(other.entry == choice.entry and other.saying.unit.is_listed for other in choices)
             url = choice.saying.unit.chunk.source_url
-            notes.append(f"the list goes on: items {said + 1} to {said + choice.left_out} stand on {url}")
+            notes.append(
+                f"the list goes on: items {items_of_entry + 1} to {items_of_entry + choice.left_out} stand on {url}"
+            )
     more = max((choice.saying.unit.places - 1 for choice in choices), default=0)
     return [*dict.fromkeys(notes), *([f"the same stands on {more} more page{'s' if more > 1 else ''}"] if more else [])]
 

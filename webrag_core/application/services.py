@@ -91,11 +91,11 @@ class Core:
         if opened is not None and not (opened.done() and (opened.cancelled() or opened.exception())):
             return opened
         self._opened = opened = asyncio.get_running_loop().create_future()
-        self._owner = asyncio.create_task(self._own(opened))
+        self._owner = asyncio.create_task(self._keep_open(opened))
         self._owner.add_done_callback(lambda owner: _settle(opened, owner))
         return opened
 
-    async def _own(self, opened: asyncio.Future[Services]) -> None:
+    async def _keep_open(self, opened: asyncio.Future[Services]) -> None:
         """Open and close the corpus in one task."""
         async with Corpus.open(self.settings, self._acquirer) as corpus:
             services = Services.over(corpus, self._answers, self._searches)

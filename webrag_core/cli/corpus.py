@@ -189,7 +189,7 @@ def status(as_json: Json = False) -> None:
         sandbox = worker_sandbox()
         if as_json:
             shown = None if windows is None else windows.model_dump(mode="json")
-            planning = {"agents": [one.model_dump(mode="json") for one in agents], "replaced_plans": replaced}
+            planning = {"agents": [agent.model_dump(mode="json") for agent in agents], "replaced_plans": replaced}
             report = corpus_report.model_dump(mode="json") | planning
             print_json({**report, "windows": shown, "worker_sandbox": sandbox})
         else:

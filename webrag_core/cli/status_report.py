@@ -54,8 +54,8 @@ def print_status(
 
 def print_agents(agents: Sequence[AgentFigures], replaced: int) -> None:
     """Print how the agents did in 30 days, and how many plans were `replaced` by others than WEBRAG_ROUTER's."""
-    for one in agents:
-        print_line(f"Tasks in 30 days of {one.text}", style="yellow" if one.failed or one.timeouts else None)
+    for agent in agents:
+        print_line(f"Tasks in 30 days of {agent.text}", style="yellow" if agent.failed or agent.timeouts else None)
     if replaced:
         print_line(f"{_number(replaced, 'plan')} in 30 days could not be used, and others were", style="yellow")
 

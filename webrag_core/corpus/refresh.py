@@ -149,8 +149,8 @@ class SourceRefresh:
             audits = await choose_audits(connection, source.id, requests, run_id)
         await crawl.fetch(audits)  # before the others: one lie, and they are asked whole too
         await crawl.fetch(requests)
-        if crawl.asked and not crawl.answered and limit is None:
-            await crawl.fetch(_probes(source, known, crawl.asked))
+        if crawl.requests and not crawl.answered and limit is None:
+            await crawl.fetch(_probes(source, known, crawl.requests))
         await crawl.settle()
         once_more = [url for url in gone if shard.holds(url)]
         crawl.were_gone.update(once_more)
@@ -342,7 +342,7 @@ class _Crawl:
         return [url for url, outcome in self.outcomes.items() if outcome == "fetched"]
 
     @property
-    def asked(self) -> set[str]:
+    def requests(self) -> set[str]:
         """URLs asked so far, those that wait for the verdict included."""
         return self.outcomes.keys() | self._brake.waiting.keys()
 

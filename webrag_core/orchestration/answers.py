@@ -107,9 +107,9 @@ async def insert_citations(connection: AsyncConnection, answer_id: int, quotes: 
             "INSERT INTO citations (answer_id, number, version_id, char_start, char_end, quote_sha256, heading, score)"
             " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
             [
-                (answer_id, number, quote.version_id, quote.start, quote.end, quote.sha256, one.heading, one.score)
-                for number, one in quotes.items()
-                for quote in [one.quote]
+                (answer_id, number, quote.version_id, quote.start, quote.end, quote.sha256, item.heading, item.score)
+                for number, item in quotes.items()
+                for quote in [item.quote]
             ],
         )
 

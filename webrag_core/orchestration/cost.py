@@ -45,7 +45,7 @@ class Cost:
         """What a limit of cost cannot count, for people; None where no limit is set or all has a price."""
         if self._settings.max_cost_per_answer is None and self._settings.max_cost_per_day is None:
             return None
-        names = [one.provider for one in self.spent() if one.cost is None]
+        names = [spending.provider for spending in self.spent() if spending.cost is None]
         return f"no price is set for {', '.join(names)}: limits of cost do not count it" if names else None
 
     def _over(self, amounts: Mapping[str, Amounts], most: float) -> str | None:

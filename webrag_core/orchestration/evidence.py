@@ -93,16 +93,16 @@ class Evidence:
         comes before all others."""
         floor = mediocre_floor(self.settings)
 
-        def order(one: Coverage) -> tuple[bool, float]:
-            mediocre = one.provider_score is not None and one.provider_score < floor
-            return not mediocre, one.passage.raw_score if one.reading is None else one.reading
+        def order(coverage: Coverage) -> tuple[bool, float]:
+            mediocre = coverage.provider_score is not None and coverage.provider_score < floor
+            return not mediocre, coverage.passage.raw_score if coverage.reading is None else coverage.reading
 
         return min(self.coverage, key=order, default=Coverage((self.question,)))
 
     @property
     def best_score(self) -> float:
         """Score in [0, 1] of the best passage for any part, by retrieval or by a provider's reranker."""
-        return max((max(one.passage.raw_score, one.provider_score or 0.0) for one in self.coverage), default=0.0)
+        return max((max(item.passage.raw_score, item.provider_score or 0.0) for item in self.coverage), default=0.0)
 
     @property
     def leading(self) -> list[RankedChunk]:
@@ -151,7 +151,7 @@ class Evidence:
             places = [sub_queries.index(query) for query in queries]
             leading = [self._leading_passages(results[place], ranking.chunks[place]) for place in places]
             passage = self._features(leading[-1], results[places[-1]].term_idf)
-            chunks = {one.chunk.chunk_id: one.chunk for found in leading for one in found[:_READ]}
+            chunks = {finding.chunk.chunk_id: finding.chunk for result in leading for finding in result[:_READ]}
             scored = bool(leading[-1]) and not self.judged_locally
             self.coverage.append(
                 Coverage(
@@ -175,7 +175,7 @@ class Evidence:
     def _features(self, leading: Sequence[ScoredPassage], query_terms: Collection[str]) -> PassageFeatures:
         """Of the best passage; where a provider chose them, of the one among them that retrieval scores best."""
         if not self.judged_locally:
-            leading = leading_passages([replace(one, score=one.raw_score) for one in leading], query_terms, _READ)
+            leading = leading_passages([replace(item, score=item.raw_score) for item in leading], query_terms, _READ)
         return best_features(leading, query_terms)
 
     def _leading_passages(self, result: RetrievalResult, ranked: Sequence[RankedChunk]) -> list[ScoredPassage]:
@@ -186,8 +186,8 @@ class Evidence:
             scored = [ScoredPassage(chunk, chunk.score, chunk.raw_score) for chunk in result.chunks]
         else:
             scored = [
-                ScoredPassage(one.chunk, one.reranked_score, one.chunk.raw_score)
-                for one in ranked[: self.settings.reranker_top_n]  # which it has read
+                ScoredPassage(passage.chunk, passage.reranked_score, passage.chunk.raw_score)
+                for passage in ranked[: self.settings.reranker_top_n]  # which it has read
             ]
         return leading_passages(scored, result.term_idf, _READ)
 

@@ -73,7 +73,9 @@ class Frontier:
         in the order of reading."""
         chosen = self.previews.pop(document_id)
         self.depths[document_id] = chosen.link_depth
-        place = next(i for i, one in enumerate(self.documents) if one.document_id == document_id and one.preview)
+        place = next(
+            i for i, document in enumerate(self.documents) if document.document_id == document_id and document.preview
+        )
         self.documents.append(self.documents.pop(place).model_copy(update={"preview": False, "round": round_number}))
         return self.documents[-1]
 
@@ -157,11 +159,11 @@ class Frontier:
                 if page_key(url) not in seen:
                     seen.add(page_key(url))
                     candidates.append(LinkCandidate(url=url, from_url=entry, link_depth=1))
-        for one in self.mapped:
-            page = self._to_follow(one.url, sites)
-            if page is not None and page not in seen and not is_other_language(one.url, entries[0]):
+        for item in self.mapped:
+            page = self._to_follow(item.url, sites)
+            if page is not None and page not in seen and not is_other_language(item.url, entries[0]):
                 seen.add(page)
-                candidates.append(_mapped(one, entries[0]))
+                candidates.append(_mapped(item, entries[0]))
         return [candidate for candidate in candidates if not _is_trap(candidate.url, self.patterns)]
 
     def _to_follow(self, url: str, sites: Collection[str]) -> str | None:
@@ -337,7 +339,7 @@ def previews_to_fetch(
 ) -> list[ScoredCandidate]:
     """As `chosen_candidates`, but every third place goes to what the site's own search index ranks first."""
     by_page = {_target(candidate.url).page: candidate for candidate in candidates}
-    pages = (_target(one.url).page for one in frontier.mapped if one.indexed)
+    pages = (_target(item.url).page for item in frontier.mapped if item.indexed)
     indexed = [by_page[page] for page in pages if page in by_page][: limit // _INDEX_SHARE]
     others = [candidate for candidate in candidates if candidate not in indexed]
     return chosen_candidates([*indexed, *others], frontier, limit=limit, floor=floor)

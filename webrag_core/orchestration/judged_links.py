@@ -16,7 +16,7 @@ _SHOWN = 20  # links, best first
 
 def shown_links(candidates: Sequence[ScoredCandidate], links: Mapping[str, LinkCandidate]) -> dict[str, str]:
     """The texts of the best 20 candidates, by URL. `links` by URL. A single link is no choice: nothing is shown."""
-    chosen = [one.url for one in candidates[:_SHOWN]]
+    chosen = [candidate.url for candidate in candidates[:_SHOWN]]
     return {url: link_text(links[url]) for url in chosen} if len(chosen) > 1 else {}
 
 
@@ -26,7 +26,7 @@ def in_order_of(
     """The candidates with those that the judge chose of `shown` (URLs) in front, which score `floor` at least: what a
     model reads in a name may share no word with the question. The others' scores stay."""
     chosen = [shown[place] for place in verdict.follow if place < len(shown)] if verdict is not None else []
-    by_url = {one.url: one for one in candidates}
+    by_url = {candidate.url: candidate for candidate in candidates}
     first = [
         by_url[url].model_copy(
             update={
@@ -37,5 +37,5 @@ def in_order_of(
         for rank, url in enumerate(chosen)
         if url in by_url
     ]
-    taken = {one.url for one in first}
-    return [*first, *(one for one in candidates if one.url not in taken)]
+    taken = {item.url for item in first}
+    return [*first, *(candidate for candidate in candidates if candidate.url not in taken)]

@@ -29,10 +29,10 @@ async def reranked_links(
 
     One request. Scores stay those of the link scorer, which the floor belongs to.
     """
-    chosen = [one for one in candidates if one.score >= floor][:_SENT]
+    chosen = [candidate for candidate in candidates if candidate.score >= floor][:_SENT]
     if len(chosen) < 2:
         return list(candidates), None
-    texts = [link_text(links[one.url]) for one in chosen]
+    texts = [link_text(links[choice.url]) for choice in chosen]
     try:
         ranking = await reranker.rerank(query, texts, term_idf={}, instruction=instruction)
     except RerankError as error:
@@ -43,5 +43,5 @@ async def reranked_links(
         )
         for row in ranking.results
     ]
-    sent = {one.url for one in chosen}
-    return [*first, *(one for one in candidates if one.url not in sent)], None
+    sent = {choice.url for choice in chosen}
+    return [*first, *(candidate for candidate in candidates if candidate.url not in sent)], None

@@ -92,15 +92,15 @@ def score_links(
     ]
     if len(each) == 1:
         return each[0]
-    by_url = [{one.url: one for one in scored} for scored in each]
-    means = [_mean([scores[one.url] for scores in by_url]) for one in each[0]]
+    by_url = [{item.url: item for item in scored} for scored in each]
+    means = [_mean([scores[item.url] for scores in by_url]) for item in each[0]]
     return sorted(means, key=lambda candidate: (-candidate.score, candidate.url))
 
 
 def _mean(scored: Sequence[ScoredCandidate]) -> ScoredCandidate:
     names = scored[0].score_breakdown
-    breakdown = {name: math.fsum(one.score_breakdown[name] for one in scored) / len(scored) for name in names}
-    score = math.fsum(one.score for one in scored) / len(scored)
+    breakdown = {name: math.fsum(item.score_breakdown[name] for item in scored) / len(scored) for name in names}
+    score = math.fsum(item.score for item in scored) / len(scored)
     return scored[0].model_copy(update={"score": score, "score_breakdown": breakdown})
 
 

@@ -247,7 +247,7 @@ class OrchestrationResult(Readable, Contract):
     @property
     def best_first(self) -> list[CitationSpan]:
         """The relevant citations, the best of all before them."""
-        return sorted(relevant(self.citations), key=lambda one: one.number != self.best_citation)
+        return sorted(relevant(self.citations), key=lambda item: item.number != self.best_citation)
 
     def read_documents(self) -> list[RunDocument]:
         """The pages that the evidence was taken from, and those that failed, without previews."""

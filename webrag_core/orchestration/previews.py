@@ -45,18 +45,18 @@ async def rank_previews(
     previews = frontier.previews.values()
     if not previews:
         return []
-    scope = Scope.of({**frontier.scope.depths, **{one.document_id: one.link_depth for one in previews}})
+    scope = Scope.of({**frontier.scope.depths, **{preview.document_id: preview.link_depth for preview in previews}})
     result = await searcher.retrieve(queries[-1], scope, mode="chunk", context_budget=_NO_BUDGET)
     best: dict[int, RetrievedChunk] = {}
     for chunk in sorted(result.chunks, key=lambda chunk: -chunk.raw_score):
         best.setdefault(chunk.document_id, chunk)
     scores = {document_id: chunk.raw_score for document_id, chunk in best.items()}
-    order = sorted(previews, key=lambda one: (-scores.get(one.document_id, 0.0), one.url))
-    chosen = [one.document_id for one in order[:_READ] if one.document_id in best]
+    order = sorted(previews, key=lambda preview: (-scores.get(preview.document_id, 0.0), preview.url))
+    chosen = [item.document_id for item in order[:_READ] if item.document_id in best]
     readings = [] if reader is None else await reader.read_for(queries, [best[document_id] for document_id in chosen])
     by_id = dict(zip(chosen, readings, strict=False))
     ranked = [
-        RankedPreview(one.document_id, one.url, scores.get(one.document_id, 0.0), by_id.get(one.document_id))
-        for one in order
+        RankedPreview(item.document_id, item.url, scores.get(item.document_id, 0.0), by_id.get(item.document_id))
+        for item in order
     ]
-    return sorted(ranked, key=lambda one: 2.0 if one.reading is None else -one.reading)
+    return sorted(ranked, key=lambda passage: 2.0 if passage.reading is None else -passage.reading)

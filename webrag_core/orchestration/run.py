@@ -428,15 +428,17 @@ class Run:
             expansion_rounds_left=max(0, self.budget - number),
             can_rewrite=alternative_sub_queries(analysis, self.tried, self.analysed.rewrites) is not None,
             candidates_left=len(self.candidates),
-            best_candidate_score=max((one.score for one in self.candidates), default=None),
+            best_candidate_score=max((candidate.score for candidate in self.candidates), default=None),
             part=judged if len(weakest.queries) > 1 else None,
             passage=weakest.passage,
             joins_parts=joins_parts(judged),
             query_terms=len(set(terms(judged, detected(judged)))),
             previews_left=len(self.previews),
-            best_preview_score=max((one.score for one in self.previews), default=None),
+            best_preview_score=max((preview.score for preview in self.previews), default=None),
             reading=weakest.reading,
-            preview_reading=max((one.reading for one in self.previews if one.reading is not None), default=None),
+            preview_reading=max(
+                (preview.reading for preview in self.previews if preview.reading is not None), default=None
+            ),
             provider_score=weakest.provider_score,
         )
 
@@ -522,11 +524,11 @@ class Run:
         if decision.action == "expand_breadth" and self._looks_ahead:
             best = self.previews[: min(most, decision.pages or most)]
             number = len(self.rounds)
-            documents = [self.frontier.read(one.document_id, round_number=number) for one in best]
+            documents = [self.frontier.read(item.document_id, round_number=number) for item in best]
             for document in documents:
                 self.tell(PageSeen(page=document))
-            expansion = Expansion(expanded=[one.url for one in documents], failed=self.looked.failed)
-            source_url = next((self.found_on[one.url] for one in best if one.url in self.found_on), source_url)
+            expansion = Expansion(expanded=[document.url for document in documents], failed=self.looked.failed)
+            source_url = next((self.found_on[item.url] for item in best if item.url in self.found_on), source_url)
         elif decision.action == "expand_breadth":
             chosen = chosen_candidates(
                 self.candidates,
@@ -587,7 +589,9 @@ class Run:
             total_urls_ingested=sum(document.outcome == "fetched" for document in self.frontier.documents),
             documents=self.frontier.documents,
             map_files=self.map_files,
-            look_next=[*(one.url for one in self.previews), *(one.url for one in self.candidates)][:_PLACES],
+            look_next=[*(preview.url for preview in self.previews), *(candidate.url for candidate in self.candidates)][
+                :_PLACES
+            ],
             probability_complete=decision.probability_complete,
             probability_note=probability_note(
                 self.policy.name,
@@ -615,9 +619,9 @@ class Run:
     async def _concluded(self, result: OrchestrationResult) -> OrchestrationResult:
         """The result with its status, its confidence and its best citation."""
         probability, citations = result.probability_complete, result.citations
-        own = status_of(probability, self.evidence.best_score, len(citations))
-        conclusion = Conclusion(own, probability) if self.conclude is None else await self.conclude(result)
-        best = next((one.number for one in citations if one.chunk_id == conclusion.passage), None)
+        status = status_of(probability, self.evidence.best_score, len(citations))
+        conclusion = Conclusion(status, probability) if self.conclude is None else await self.conclude(result)
+        best = next((citation.number for citation in citations if citation.chunk_id == conclusion.passage), None)
         return result.model_copy(
             update={
                 "status": conclusion.status if citations else "not_found",

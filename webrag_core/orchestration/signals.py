@@ -99,22 +99,24 @@ def leading_passages(
     query = frozenset(query_terms)
     leading: list[ScoredPassage] = []
     floor = 0.0
-    for passage in sorted(passages, key=lambda one: -one.score):
+    for passage in sorted(passages, key=lambda passage: -passage.score):
         if len(leading) >= limit and passage.score < floor:
             break  # no discount raises a score
         leading.append(replace(passage, score=passage.score * _stated(passage.chunk, query)[1]))
         if len(leading) >= limit:
-            floor = sorted((one.score for one in leading), reverse=True)[limit - 1]
-    leading.sort(key=lambda one: (-one.score, one.chunk.source_url, one.chunk.chunk_index))
-    return [one for one in leading if one.score >= floor]
+            floor = sorted((item.score for item in leading), reverse=True)[limit - 1]
+    leading.sort(key=lambda item: (-item.score, item.chunk.source_url, item.chunk.chunk_index))
+    return [item for item in leading if item.score >= floor]
 
 
 def best_features(leading: Sequence[ScoredPassage], query_terms: Collection[str]) -> PassageFeatures:
     """Features of the best of `leading_passages`; of equal ones that with most terms. All 0 for none."""
     equals = (
-        passage_features(one.chunk, one.raw_score, query_terms) for one in leading if one.score == leading[0].score
+        passage_features(item.chunk, item.raw_score, query_terms) for item in leading if item.score == leading[0].score
     )
-    return max(equals, key=lambda one: (one.raw_score, one.term_share, one.heading_share), default=PassageFeatures())
+    return max(
+        equals, key=lambda equal: (equal.raw_score, equal.term_share, equal.heading_share), default=PassageFeatures()
+    )
 
 
 def passage_features(chunk: RetrievedChunk, score: float, query_terms: Collection[str]) -> PassageFeatures:

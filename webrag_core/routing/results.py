@@ -124,8 +124,8 @@ class Output:
     def hosts(self) -> list[str]:
         """Hosts of the pages that were read or that something is quoted from, by name."""
         read = (url for step in self.steps for url in step.pages)
-        quoted = (one.chunk.source_url for one in self.evidence)
-        hosts = (urlsplit(url).hostname for url in (*read, *quoted, *(one.url for one in self.findings)))
+        quoted = (passage.chunk.source_url for passage in self.evidence)
+        hosts = (urlsplit(url).hostname for url in (*read, *quoted, *(finding.url for finding in self.findings)))
         return sorted({host for host in hosts if host})
 
     @classmethod

@@ -105,15 +105,15 @@ async def _move(database: Database, due: Due, new: Compared) -> bool:
 
 async def _send(database: Database, settings: Settings, message: Sequence[_Taken], problems: list[str]) -> bool:
     """Send one message. Where it reached nobody its watches go back, and the next round tells of them."""
-    alert = alert_of([character.news for character in message])
+    alert = alert_of([piece.news for piece in message])
     failed = await _deliver(settings, alert)
     problems += [f"a message could not be sent: {problem}" for problem in failed]
     addresses = (settings.alert_webhook is not None) + bool(settings.alert_email)
     if len(failed) < addresses or settings.alert_log:
         return not failed
     async with database.connection() as connection:
-        for character in message:
-            await move_on(connection, character.watch_id, character.new, character.old)
+        for piece in message:
+            await move_on(connection, piece.watch_id, piece.new, piece.old)
     return False
 
 

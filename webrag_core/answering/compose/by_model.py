@@ -200,8 +200,8 @@ def nearest(text: str, units: Sequence[Unit]) -> Unit | None:
     numbers = set(_NUMBER.findall(text))
 
     def likeness(unit: Unit) -> tuple[float, int]:
-        own = set(terms(unit.text))
-        shared = sum(weight for word, weight in weights.items() if word in own) / sum(weights.values())
+        unit_terms = set(terms(unit.text))
+        shared = sum(weight for word, weight in weights.items() if word in unit_terms) / sum(weights.values())
         return shared, len(numbers & set(_NUMBER.findall(unit.text)))
 
     best = max(units, key=likeness)

@@ -59,13 +59,13 @@ async def draft_of(
     pool, withheld = safe(units_of(ranked), question)
     whole = thing_of(question, pool)
     # things of one kind that are compared are sides of one question: their parts would lack what is compared
-    own = (question,) if whole.sides else tuple(parts) or (question,)
-    units = merged(pool, [(whole if part == question else thing_of(part, pool)).allowed for part in own])
-    things = [thing_of(part, units) for part in own]
-    whole = things[0] if len(own) == 1 else thing_of(question, units)
+    aspects = (question,) if whole.sides else tuple(parts) or (question,)
+    units = merged(pool, [(whole if part == question else thing_of(part, pool)).allowed for part in aspects])
+    things = [thing_of(part, units) for part in aspects]
+    whole = things[0] if len(aspects) == 1 else thing_of(question, units)
     of_question = features_about(question, units, whole)
     scores, facts = [], []
-    for part, thing in zip(own, things, strict=True):
+    for part, thing in zip(aspects, things, strict=True):
         queries = [Query(question, whole, of_question)]
         if part != question:
             queries.append(Query(part, thing, features_about(part, units, thing)))
@@ -82,7 +82,7 @@ async def draft_of(
         warnings.append(f"composed without the reading model: {reader.failure}")
     if reranker is not None and reranker.failure is not None:
         warnings.append(f"sentences ordered without the reranker: {reranker.failure}")
-    return Draft(own, units, scores, warnings, withheld, things, facts)
+    return Draft(aspects, units, scores, warnings, withheld, things, facts)
 
 
 def merged(units: Sequence[Unit], allowed: Sequence[Sequence[bool]]) -> list[Unit]:

@@ -41,11 +41,11 @@ def features_about(query: str, units: Sequence[Unit], thing: Thing) -> Array:
     features = unit_features(query, units)
     about = np.array(thing.about, dtype=np.bool_)
     if thing.aspect != query and about.any():
-        own = _own_words(*_profile(thing.aspect), units)
+        aspect_words = _own_words(*_profile(thing.aspect), units)
         for name, values in (
-            ("coverage", own.coverage),
-            ("token match", own.token_match),
-            ("proximity", own.proximity),
+            ("coverage", aspect_words.coverage),
+            ("token match", aspect_words.token_match),
+            ("proximity", aspect_words.proximity),
         ):
             features[about, FEATURES.index(name)] = values[about]
     return features

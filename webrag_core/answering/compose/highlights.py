@@ -60,8 +60,8 @@ def _runs(units: Sequence[Unit], members: dict[int, None]) -> list[tuple[int, ..
     return [tuple(run) for run in sorted(runs, key=lambda run: min(place[index] for index in run))]
 
 
-def _together(one: Unit, other: Unit) -> bool:
+def _together(item: Unit, other: Unit) -> bool:
     """Whether two units stand in one passage under one heading, and nothing but marks between them: what was left out
     of the pool must not come back with a passage."""
-    first, second = sorted((one, other), key=lambda unit: unit.start)
-    return one.stands_with(other) and not _WORD.search(one.slice((first.end, second.start)))
+    first, second = sorted((item, other), key=lambda unit: unit.start)
+    return item.stands_with(other) and not _WORD.search(item.slice((first.end, second.start)))

@@ -114,14 +114,14 @@ def select(
     supports: Sequence[Array],
     max_words: int,
     form: Form,
-    asked: Moment | None = None,
+    period: Moment | None = None,
     facts: Sequence[Fact] = (),
     things: Sequence[Thing] = (),
 ) -> list[Choice]:
     """At most MAX_SENTENCES entries of together `max_words` words, as they are to be read: the entry that answers
     (`_answering_entry`), then the pages of the best ones, in the order of the page. In the form `steps` an answer
     without a step or code brings those of its section along; a `lookup` has fewer sentences; a `timeline` has those
-    that name a version or a date, in that order, where there are two; with a version or date that is `asked` for,
+    that name a version or a date, in that order, where there are two; with a version or date that is `period` for,
     those of it alone. Code that is not the best of all is said among steps alone, and where a fact is code.
 
     `scores`, `supports`, `facts` and `things` per part of the question. Of a question that names several things, the
@@ -145,11 +145,11 @@ def select(
         return taken
 
     if form == "timeline" and len(scores) == 1:
-        moments = with_moments([unit.text for unit in units], scores[0].order[:_TRIED], asked)
+        moments = with_moments([unit.text for unit in units], scores[0].order[:_TRIED], period)
         for index in list(moments)[:MAX_SENTENCES]:
             take(0, index)
         chosen = [choice for choice in selection.chosen if choice.index in moments]
-        if len(chosen) > (asked is None):
+        if len(chosen) > (period is None):
             return sorted(chosen, key=lambda choice: moments[choice.index].key)
     sides = things[0].sides if len(things) == 1 else ()
     if sides and _take_sides(selection, scores[0], facts[0], sides):

@@ -47,16 +47,16 @@ def moment_of(text: str) -> Moment | None:
     return None
 
 
-def with_moments(texts: Sequence[str], order: Sequence[int], asked: Moment | None = None) -> dict[int, Moment]:
+def with_moments(texts: Sequence[str], order: Sequence[int], period: Moment | None = None) -> dict[int, Moment]:
     """The texts (indexes, in `order`) that speak of a moment of one kind: that of the first which speaks of any. With
-    `asked` those alone that speak of it: of that version, or a day within that month or year."""
+    `period` those alone that speak of it: of that version, or a day within that month or year."""
     moments = {index: moment for index in order if (moment := moment_of(texts[index])) is not None}
-    if asked is not None:
-        return {index: moment for index, moment in moments.items() if _within(moment, asked)}
+    if period is not None:
+        return {index: moment for index, moment in moments.items() if _within(moment, period)}
     kind = next((moment.kind for moment in moments.values()), None)
     return {index: moment for index, moment in moments.items() if moment.kind == kind}
 
 
-def _within(moment: Moment, asked: Moment) -> bool:
-    meant = tuple(part for part in asked.key if part or asked.kind == "version")
-    return moment.kind == asked.kind and moment.key[: len(meant)] == meant
+def _within(moment: Moment, period: Moment) -> bool:
+    meant = tuple(part for part in period.key if part or period.kind == "version")
+    return moment.kind == period.kind and moment.key[: len(meant)] == meant

@@ -48,13 +48,13 @@ def lead_of(chunk_id: int, units: Sequence[Unit], readings: Array) -> float:
     the passage was not read, or no other: there is nothing to lead."""
     texts = {unit.chunk.chunk_id: unit.chunk.text for unit in units}
     scores = {unit.chunk.chunk_id: float(value) for unit, value in zip(units, readings, strict=True)}
-    own = scores.get(chunk_id, np.nan)
+    score_of_chunk = scores.get(chunk_id, np.nan)
     others = [
         score
         for other, score in scores.items()
         if other != chunk_id and not np.isnan(score) and text_overlap(texts[other], texts[chunk_id]) < _ALIKE
     ]
-    return own - max(others) if others and not np.isnan(own) else 0.0
+    return score_of_chunk - max(others) if others and not np.isnan(score_of_chunk) else 0.0
 
 
 def _window(query: str, chunk: RetrievedChunk) -> str:

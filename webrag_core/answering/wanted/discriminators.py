@@ -91,7 +91,7 @@ def discriminators_of(question: str) -> list[Discriminator]:
     """The first discriminators of a question, distinct, in order. Names are capitalised words that do not begin a
     sentence, in languages that write other nouns small, and no acronyms; a question that is capitalised throughout has
     none."""
-    found: dict[Discriminator, None] = {}
+    results: dict[Discriminator, None] = {}
     before = ""
     tokens = list(_TOKEN.finditer(question))
     words = [match["word"] for match in tokens if match["word"]]
@@ -102,25 +102,25 @@ def discriminators_of(question: str) -> list[Discriminator]:
         if kind == "word":
             if in_names and _is_name(text, starts_sentence=_starts(question, match.start()), language=language):
                 name = text.removesuffix("'s").removesuffix("’s")
-                last = next(reversed(found), None)
+                last = next(reversed(results), None)
                 joined = None
                 if last is not None and question[: match.start()].endswith(f"{last.text} "):
                     joined = _joined(last, name)
                 if last is not None and joined is not None:
-                    del found[last]
-                found[joined or Discriminator("name", name)] = None
+                    del results[last]
+                results[joined or Discriminator("name", name)] = None
             before = text
             continue
         item = _discriminator(kind, text, before, bool(_UNIT_AFTER.match(question, match.end())))
         if item is not None:
-            found[item] = None
+            results[item] = None
         before = "" if kind in ("number", "version") else text
-    written = {item.folded for item in found}
+    written = {item.folded for item in results}
     signs = [sign for sign in question if unicodedata.category(sign) == "So"]
     for sign in (*signs, *symbol_tokens(question)):
         if sign.casefold() not in written:
-            found[Discriminator("sign", sign)] = None
-    return list(found)[:_MOST]
+            results[Discriminator("sign", sign)] = None
+    return list(results)[:_MOST]
 
 
 def _joined(item: Discriminator, name: str) -> Discriminator | None:

@@ -58,7 +58,7 @@ def version_of(number: str) -> Version:
 
 def versions_in(text: str) -> list[Named]:
     """The versions that `text` names, in order."""
-    found = []
+    results = []
     read = text[:_MAX_READ]
     for match in _VERSION.finditer(read):
         number = version_of(match["number"])
@@ -72,5 +72,5 @@ def versions_in(text: str) -> list[Named]:
             last = None
         elif _EARLIER.match(read, match.end()) or _BEFORE.search(before):
             first = None
-        found.append(Named((match["head"] or "").casefold(), first, last, match["number"]))
-    return found
+        results.append(Named((match["head"] or "").casefold(), first, last, match["number"]))
+    return results

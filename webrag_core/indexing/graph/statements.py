@@ -83,7 +83,9 @@ class _Reader:
             if thing is None or "ListItem" in node.types:
                 continue
             if node.top and thing != self._page:
-                yield self._edge(self._page, DESCRIBES, thing, f"{node.syntax}: {self._told(place)}", "inferred")
+                yield self._edge(
+                    self._page, DESCRIBES, thing, f"{node.syntax}: {self._add_statement(place)}", "inferred"
+                )
             yield from self._properties(place, thing, place, "", {place})
 
     def weighted(self, edges: Sequence[Edge]) -> list[Edge]:
@@ -131,9 +133,9 @@ class _Reader:
                     yield from self._properties(place, source, value, f"{label}.", {*seen, value})
                 continue
             else:
-                description = self._told(value)
+                description = self._add_statement(value)
             if target is not None and target != source:
-                statement = f"{self._nodes[place].syntax}: {self._told(place)} {label} {description}"
+                statement = f"{self._nodes[place].syntax}: {self._add_statement(place)} {label} {description}"
                 yield self._edge(source, label, target, statement, "explicit")
 
     def _named(self, name: str, text: str) -> Node | None:
@@ -157,7 +159,7 @@ class _Reader:
         start, end, place = span
         return Edge(source, "typed", target, place, 1.0, start, end, origin, label, statement)
 
-    def _told(self, place: int) -> str:
+    def _add_statement(self, place: int) -> str:
         node, thing = self._nodes[place], self._things[place]
         if thing == self._page:
             return "this page"
