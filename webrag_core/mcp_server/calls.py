@@ -147,7 +147,9 @@ class Calls:
                 some = replace(call, urls=tuple(urls))
                 if question is None:
                     return self._answered(some, await some.evidence(self._settings).run(services, relay), session)
-                return self._said(some, await services.manager.answer(some.question(self._settings), relay), session)
+                return self._prose_result(
+                    some, await services.manager.answer(some.question(self._settings), relay), session
+                )
 
             return await self._admitted(services, session, request.seeds(), answer, context, relay)
 
@@ -311,7 +313,7 @@ class Calls:
             compose(results, frame, whole if results.whole else min(whole, settings.mcp_answer_token_budget)), session
         )
 
-    def _said(self, call: AnswerCall, answer: Answer, session: SessionMemory) -> CallToolResult:
+    def _prose_result(self, call: AnswerCall, answer: Answer, session: SessionMemory) -> CallToolResult:
         session.show(
             [*(sentence.text for sentence in answer.sentences), *(citation.quote for citation in answer.citations)]
         )

@@ -96,7 +96,7 @@ class CorpusSearch(Readable, BaseModel):
     @property
     def source_urls(self) -> list[str]:
         """The pages of the passages, each once, in their order."""
-        return list(dict.fromkeys(one.chunk.source_url for one in self.chunks))
+        return list(dict.fromkeys(passage.chunk.source_url for passage in self.chunks))
 
     @property
     def top_score(self) -> float:

@@ -155,7 +155,7 @@ def _sent(read: Read, available: dict[Kind, Callable[[], plan.Task]]) -> dict[st
         "parts": [part[:_MAX_SENT] for part in read.parts[:4]] if len(read.parts) > 1 else [],
         "kind": read.kind,
         "names": list(names_asked(read.question.text)),
-        "identifiers": [one for one in read.identifiers if "://" not in one],
+        "identifiers": [identifier for identifier in read.identifiers if "://" not in identifier],
         "pages_given": features.urls,
         "of_them_stored": features.stored_urls,
         "share_of_their_links_stored": round(features.stored_links, 2),

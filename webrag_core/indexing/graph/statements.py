@@ -169,10 +169,10 @@ class _Reader:
     def _span(self, name: str) -> tuple[int, int, Node] | None:
         """(start, end, section) of the first sentence that has the name as words of its own."""
         if name not in self._spans:
-            self._spans[name] = self._found(name) if len(name) > 1 else None
+            self._spans[name] = self._span_of(name) if len(name) > 1 else None
         return self._spans[name]
 
-    def _found(self, name: str) -> tuple[int, int, Node] | None:
+    def _span_of(self, name: str) -> tuple[int, int, Node] | None:
         at = self._text.find(name)
         for _ in range(_MOST_TRIES):
             if at < 0:

@@ -35,7 +35,7 @@ _IN_CELL = 0.7  # weight of a term there, where one in the name of the row has 1
 _IN_HEADINGS = 0.6
 _ELSEWHERE = 0.5
 _GIVEN = 0.7  # factor of a cell that the question holds whole
-_TOLD = 0.8  # share of the name that another cell stands for
+_STATED = 0.8  # share of the name that another cell stands for
 _DOUBTFUL = 0.5  # factor of a first row that may be a header
 _SENTENCES = 2  # of one definition that are listed
 _READ = 60  # cells, best first, whose tokens are compared
@@ -132,7 +132,7 @@ def _scored(candidate: Candidate, weights: Mapping[str, float], total: float) ->
                     explained += _ELSEWHERE * weight
             named = sum(term in weights for term in known) / len(known) if known else 0.0
             if covered:  # asked the other way round: the name is what is not known yet
-                named = max(named, 1.0 if is_name else _TOLD)
+                named = max(named, 1.0 if is_name else _STATED)
             score = EXPLAINED_SHARE * explained / total + NAMED_SHARE * named + PASSAGE_SHARE * candidate.relevance
             yield row, cell, score * (_GIVEN if given[place] else 1) * (_DOUBTFUL if row.doubtful else 1)
 
