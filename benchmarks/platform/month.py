@@ -12,10 +12,11 @@ import argparse
 import asyncio
 import json
 import os
+import re
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
@@ -26,7 +27,7 @@ from typing import Any
 import dagster as dg
 from psycopg import AsyncConnection, sql
 
-from benchmarks.platform.versioned_site import Day, VersionedSite, sentence, versioned_site
+from benchmarks.platform.versioned_site import Day, VersionedSite, versioned_site
 from benchmarks.platform.workplace import workplace
 from webrag_core.config import load_settings
 from webrag_core.corpus.sources import attach_source
@@ -108,7 +109,6 @@ class Month:
             asyncio.run(self._pass(timedelta(days=day.day - before)))
             before = day.day
             self.site.begin(day)
-            self.watched.begin(day)
             yield self._live(day)
 
     def _live(self, day: Day) -> DayResult:
@@ -124,12 +124,12 @@ class Month:
         for request in requests:
             self._execute(request, result)
         self._tell_of_checks()
-        self._tell_of_watches(result)
         kinds = [str(alert["kind"]) for alert in self.alerts if "details" not in alert]
         result.recovered = kinds.count("recovered")
         result.told = len(kinds) - result.recovered
         result.requests, result.conditional = self.site.requests, self.site.conditional
         asyncio.run(self._compare(result))
+        self._tell_of_watches(result)
         return result
 
     def _execute(self, request: dg.RunRequest, result: DayResult) -> None:
@@ -180,9 +180,9 @@ class Month:
                 run_config=dict(request.run_config or {}),
                 resources={"corpus": CorpusResource()},
             )
-        for news in [item for alert in self.alerts for item in alert.get("details", [])]:
-            name = self.watched.take(news)
-            (result.news if name in self.watched.told else result.false_news).append(name)
+        for message in [details for alert in self.alerts for details in alert.get("details", [])]:
+            name, was_due = self.watched.take(message)
+            (result.news if was_due else result.false_news).append(name)
 
     async def _attach(self) -> None:
         async with await Database.open(load_settings()) as database, database.transaction() as connection:
@@ -203,6 +203,7 @@ class Month:
         async with await Database.open(load_settings()) as database:
             async with database.connection() as connection:
                 stored = await _stored(connection)
+            self.watched.observe(stored)
             results = [item async for item in verify_corpus(database, VerificationCounts())]
             result.violations = sorted(Counter(finding.rule for finding in results).elements())
         result.wrong = sorted(url for url, text in stored.items() if url in truth and truth[url] not in text)
@@ -219,13 +220,18 @@ async def _stored(connection: AsyncConnection) -> dict[str, str]:
 
 class WatchedSite:
     """Watches of every page that the site has on its first day, of a section of each, and of a question about some; and
-    what must be told of them: `due`, of which `told` is what was."""
+    what must be told of them: `due`, of which `news` is what was.
+
+    Due is what became of the stored pages: another edition of a sentence, other links of the start page, a page that is
+    gone or back. Whether the stored pages are right is another matter (`wrong`, `missing`).
+    """
 
     def __init__(self, site: VersionedSite) -> None:
-        self.due: set[str] = set()
-        self.told: set[str] = set()
+        self.due: Counter[str] = Counter()
+        self.news: Counter[str] = Counter()
         self._site = site
         self._names = ["home", *site.editions]
+        self._states: dict[str, str] = {}
 
     def subjects(self) -> Iterator[Subject]:
         """What is watched."""
@@ -237,46 +243,57 @@ class WatchedSite:
         for name in QUESTIONS:
             yield Subject.of(question=question(name), sources=[self._site.key])
 
-    def begin(self, day: Day) -> None:
-        """Note what the day changes."""
-        for name in (*day.edit, *day.lying_edit):
-            self._must("page", name, self._site.editions[name])
-        for names, event in ((day.delete, "gone"), (day.restore, "back")):
-            for name in names:
-                self._must("page", name, event)
-                self.due.add(f"section {name} {event}")
-        if day.add:
-            self.due.add(f"page home {len(self._site.links('home'))}")
+    def observe(self, stored: Mapping[str, str]) -> None:
+        """Note what changed in the stored pages (URL -> text) since the last time."""
+        for name in self._names:
+            path = "" if name == "home" else name
+            text = stored.get(self._site.home + self._site.moved.get(path, path), stored.get(self._site.home + path))
+            before, state = self._states.get(name), _state(name, text)
+            if before is None and text is None:
+                continue  # not read yet
+            self._states[name] = state
+            if before in (None, state):
+                continue
+            event = state if state == GONE else BACK if before == GONE else state
+            kinds = ["page"] + (["section"] if event in (GONE, BACK) else [])
+            kinds += ["question"] if name in QUESTIONS else []
+            self.due.update(f"{kind} {name} {event}" for kind in kinds)
 
-    def _must(self, kind: str, name: str, event: object) -> None:
-        self.due.add(f"{kind} {name} {event}")
-        if name in QUESTIONS:
-            self.due.add(f"question {name} {event}")
+    def take(self, message: dict[str, Any]) -> tuple[str, bool]:
+        """The name of a piece of news, and whether it was due and not told before."""
+        name = self._name(message)
+        self.news[name] += 1
+        return name, self.news[name] <= self.due[name]
 
-    def take(self, news: dict[str, Any]) -> str:
-        """The name of a piece of news; it is `told` where it is due and was not told before."""
-        name = self._name(news)
-        if name in self.due and name not in self.told:
-            self.told.add(name)
-            return name
-        return f"{name} (not due, or twice)"
+    def missed(self) -> list[str]:
+        """What was due and is not told."""
+        return sorted((self.due - self.news).elements())
 
-    def _name(self, news: dict[str, Any]) -> str:
-        watch, event = news["watch"], str(news["event"])
+    def _name(self, message: dict[str, Any]) -> str:
+        watch, event = message["watch"], str(message["event"])
         if watch["kind"] == "question":
-            name = next(item for item in QUESTIONS if question(item) == watch["question"])
-            return f"question {name} {self._state(name, json.dumps(news['after']), json.dumps(news['before']))}"
+            name = next(page for page in QUESTIONS if question(page) == watch["question"])
+            before, after = (_state(name, " ".join(message[side]["sentences"])) for side in ("before", "after"))
+            return f"question {name} {BACK if before == GONE else after}"
         name = str(watch["url"]).removeprefix(self._site.home) or "home"
         if event == "changed":
-            after = " ".join(str(piece["after"]) for piece in news["differences"])
-            event = str(len(self._site.links("home"))) if name == "home" else self._state(name, after, "")
+            event = self._states.get(name, "") if name == "home" else _state(name, _after(message))
         return f"{watch['kind']} {name} {event}"
 
-    def _state(self, name: str, after: str, before: str) -> str:
-        """The edition that a message shows; gone or back where it shows none, or none before."""
-        if sentence(name, self._site.editions[name]) not in after:
-            return "gone"
-        return str(self._site.editions[name]) if not before or f"known of {name}." in before else "back"
+
+GONE, BACK = "gone", "back"
+
+
+def _state(name: str, text: str | None) -> str:
+    """The edition that a text of a page has; of the start page how many links; `GONE` without any."""
+    if name == "home" and text is not None:
+        return f"{text.count('See also')} links"
+    editions = re.findall(rf"edition (\d+) of what is known of {re.escape(name)}\.", text or "")
+    return str(editions[-1]) if editions else GONE
+
+
+def _after(message: dict[str, Any]) -> str:
+    return " ".join(str(difference["after"]) for difference in message["differences"])
 
 
 def question(name: str) -> str:
@@ -356,10 +373,13 @@ def main() -> int:
                 results.append(day)
                 print(f"day {day.day}: {day.event}", file=sys.stderr)
     print(json.dumps([asdict(result) for result in results]) if options.json else table(results))
-    watched, missed = month.watched, sorted(month.watched.due - month.watched.told)
+    missed = month.watched.missed()
     false = sum(len(result.false_news) for result in results)
-    summary = f"watched changes: {len(watched.told)} of {len(watched.due)} told, {false} false"
-    print(f"{summary}; missed: {', '.join(missed) or 'none'}", file=sys.stderr)
+    print(
+        f"watched changes: {month.watched.due.total()} due, {len(missed)} missed, {false} false:"
+        f" {', '.join([*missed, *(name for result in results for name in result.false_news)]) or 'none'}",
+        file=sys.stderr,
+    )
     return 0 if all(result.is_right for result in results) and not missed else 1
 
 

@@ -33,6 +33,6 @@ def test_each_bad_day_is_told_once(
     assert sum(one.recovered for one in results) == (2 if name == "forbidden" else 1)
     assert [one.violations for one in results] == [[]] * len(days)
     assert (results[-1].wrong, results[-1].missing) == ([], [])
-    assert month.watched.told == month.watched.due
+    assert month.watched.missed() == []
     assert [one.false_news for one in results] == [[]] * len(days)
     assert max(one.embedded for one in results[1:]) <= 3
