@@ -32,8 +32,8 @@ class AgentFigures(BaseModel):
         """One line for people."""
         parts = [counted(self.dispatched, "task"), f"{self.succeeded:,} succeeded"]
         parts += [f"{count:,} {name}" for name in ("failed", "timeouts", "skipped") if (count := getattr(self, name))]
-        if self.p50_ms is not None and self.p95_ms is not None:
-            parts.append(f"half within {self.p50_ms:,.0f} ms, 95 % within {self.p95_ms:,.0f} ms")
+        shares = (("half", self.p50_ms), ("95 %", self.p95_ms), ("99 %", self.p99_ms))
+        parts += [f"{share} within {wait:,.0f} ms" for share, wait in shares if wait is not None]
         return f"{self.agent}: {', '.join(parts)}"
 
 
