@@ -301,6 +301,17 @@ def test_words_of_a_page_call_nobody_and_stand_as_data(at_place: Any, settings: 
     at_place(test)
 
 
+def test_a_question_of_any_length_is_watched_once(at_place: Any) -> None:
+    words = " ".join(f"{number:x}{number * 7919:x}" for number in range(800))
+
+    async def work(place: Place) -> None:
+        first = await place.watch(question=f"What is {words}?")
+        assert first == await place.watch(question=f"What is {words}?")
+        assert first != await place.watch(question=f"What is {words} now?")
+
+    at_place(work)
+
+
 def test_files_declare_watches_and_take_them_back(at_place: Any) -> None:
     async def test(place: Place) -> None:
         database = place.corpus.database

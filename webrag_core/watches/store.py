@@ -51,10 +51,6 @@ _COLUMNS = (
     " w.looked_at, w.sent_at, w.gone"
 )
 _WATCHES = f"SELECT {_COLUMNS} FROM watches w"  # noqa: S608
-_SAME = (
-    "url IS NOT DISTINCT FROM %(url)s AND heading = %(heading)s AND question IS NOT DISTINCT FROM %(question)s"
-    " AND sources = %(sources)s"
-)
 
 
 async def list_watches(connection: AsyncConnection, *, limit: int | None = None, offset: int = 0) -> list[Watch]:
@@ -88,9 +84,9 @@ async def add_watch(connection: AsyncConnection, subject: Subject, compared: Com
     if await count_watches(connection) >= MOST:
         raise InvalidInputError(f"there are {MOST:,} watches: remove some first")
     cursor = await connection.execute(
-        "INSERT INTO watches AS w (kind, url, heading, question, sources, pace, version_id, seen_version, answer_id)"
-        " VALUES (%(kind)s, %(url)s, %(heading)s, %(question)s, %(sources)s, %(pace)s, %(version_id)s,"
-        " %(seen_version)s, %(answer_id)s) ON CONFLICT (url, heading, question, sources) DO UPDATE"
+        "INSERT INTO watches AS w (kind, url, heading, question, sources, digest, pace, version_id, seen_version,"
+        " answer_id) VALUES (%(kind)s, %(url)s, %(heading)s, %(question)s, %(sources)s, %(digest)s, %(pace)s,"
+        " %(version_id)s, %(seen_version)s, %(answer_id)s) ON CONFLICT (digest) DO UPDATE"
         " SET pace = EXCLUDED.pace WHERE w.declared_in IS NULL OR w.pace = EXCLUDED.pace RETURNING id",
         {**_fields(subject), **asdict(compared)},
     )
@@ -122,15 +118,15 @@ async def apply_watches(
         if subject.url is not None and await _is_forgotten(connection, subject.url):
             continue
         cursor = await connection.execute(
-            f"SELECT id, pace, declared_in FROM watches WHERE {_SAME}".encode(),  # noqa: S608
+            "SELECT id, pace, declared_in FROM watches WHERE digest = %(digest)s",
             fields,
         )
         row = await cursor.fetchone()
         if row is None or (row[1], row[2]) != (subject.pace, file):
             cursor = await connection.execute(
-                "INSERT INTO watches (kind, url, heading, question, sources, pace, declared_in) VALUES (%(kind)s,"
-                " %(url)s, %(heading)s, %(question)s, %(sources)s, %(pace)s, %(file)s)"
-                " ON CONFLICT (url, heading, question, sources) DO UPDATE SET pace = EXCLUDED.pace,"
+                "INSERT INTO watches (kind, url, heading, question, sources, digest, pace, declared_in) VALUES"
+                " (%(kind)s, %(url)s, %(heading)s, %(question)s, %(sources)s, %(digest)s, %(pace)s, %(file)s)"
+                " ON CONFLICT (digest) DO UPDATE SET pace = EXCLUDED.pace,"
                 " declared_in = EXCLUDED.declared_in RETURNING id",
                 fields,
             )
@@ -270,6 +266,7 @@ def _fields(subject: Subject) -> dict[str, object]:
         "heading": list(subject.heading),
         "question": subject.question,
         "sources": list(subject.sources),
+        "digest": subject.digest,
         "pace": subject.pace,
     }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
@@ -23,6 +25,12 @@ class Subject:
     question: str | None = None
     sources: tuple[str, ...] = ()
     pace: Pace = "at_once"
+
+    @property
+    def digest(self) -> bytes:
+        """SHA-256 of what is watched, whatever its pace."""
+        watched = [self.url, self.heading, self.question, self.sources]
+        return hashlib.sha256(json.dumps(watched).encode()).digest()
 
     @classmethod
     def of(

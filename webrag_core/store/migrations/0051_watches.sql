@@ -8,6 +8,7 @@ CREATE TABLE watches (
     question     text,
     sources      text[] NOT NULL DEFAULT '{}',
     pace         text NOT NULL DEFAULT 'at_once' CHECK (pace IN ('at_once', 'daily')),
+    digest       bytea NOT NULL UNIQUE,
     declared_in  text,
     created_at   timestamptz NOT NULL DEFAULT now(),
     version_id   integer REFERENCES document_versions (id) ON DELETE SET NULL,
@@ -20,11 +21,11 @@ CREATE TABLE watches (
     postponed_to timestamptz,
     CHECK ((kind = 'question') = (url IS NULL)),
     CHECK ((kind = 'question') = (question IS NOT NULL)),
-    CHECK ((kind = 'section') = (heading <> '{}')),
-    UNIQUE NULLS NOT DISTINCT (url, heading, question, sources)
+    CHECK ((kind = 'section') = (heading <> '{}'))
 );
 CREATE INDEX watches_of_version ON watches (version_id);
 CREATE INDEX watches_of_answer ON watches (answer_id);
+COMMENT ON COLUMN watches.digest IS 'SHA-256 of what is watched, which is longer than an index takes.';
 COMMENT ON COLUMN watches.version_id IS 'The text that changes are told against; NULL = the next look takes one.';
 COMMENT ON COLUMN watches.seen_version IS 'The version of the last look, which may differ from it in layout alone.';
 COMMENT ON COLUMN watches.gone IS 'Whether the page or section was missing at the last look.';
