@@ -20,11 +20,11 @@ from pathlib import Path
 
 import lxml.html
 
+from evals.storing import store_site
 from evals.walks.goldens import DEFAULT_SITE
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import load_settings
-from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.indexing.pipeline import Corpus
 
 MIN_SECTIONS = 40
@@ -75,7 +75,7 @@ async def measure(home: Path, pages: int | None, edits: int) -> dict[str, object
     site = EditedSite(DEFAULT_SITE)
     async with Corpus.open(load_settings(webrag_home=home, database_url=None), site) as corpus:
         urls = site.page_urls()[:pages]
-        await gather_bounded(urls, corpus.add, lambda url, result: None)
+        await store_site(corpus, DEFAULT_SITE.name, urls)
         versions = "SELECT count(*) FROM document_versions"
         before = await _number(corpus, versions)
         site.requests = 0

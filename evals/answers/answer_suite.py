@@ -16,13 +16,13 @@ from evals.answers.given_answer import GivenAnswer, given
 from evals.answers.key_verdicts import Judgement, judge
 from evals.answers.keys import AnswerKey
 from evals.answers.suite_list import KeySet
+from evals.storing import store_site
 from evals.walks.sitewalk import suite_settings
 from webrag_core.acquisition.urls import source_key
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.answering.manager import Manager, Question
 from webrag_core.config import Settings
-from webrag_core.corpus.ingestor import gather_bounded
-from webrag_core.errors import FetchError, WebragError
+from webrag_core.errors import WebragError
 from webrag_core.indexing.pipeline import Corpus
 
 logger = logging.getLogger(__name__)
@@ -95,20 +95,8 @@ async def stored_site(chosen: KeySet, settings: Settings) -> AsyncIterator[Store
     pages = archive.page_urls()
     sources = tuple(dict.fromkeys(source_key(url) for url in pages))
     async with Corpus.open(suite_settings(settings, chosen.warc, stored=True), archive) as corpus:
-        await _store(corpus, chosen.name, pages)
+        await store_site(corpus, chosen.name, pages)
         yield StoredSite(corpus, archive, sources)
-
-
-async def _store(corpus: Corpus, name: str, pages: Sequence[str]) -> None:
-    lost: list[str] = []
-
-    def note(url: str, outcome: object) -> None:
-        if isinstance(outcome, FetchError):
-            lost.append(url)
-
-    await gather_bounded(pages, corpus.add, note)
-    if lost:
-        logger.warning("%s: %d of %d pages are not stored, such as %s", name, len(lost), len(pages), lost[0])
 
 
 async def _ask(manager: Manager, suite: str, key: AnswerKey, sources: tuple[str, ...]) -> AskedKey:

@@ -21,6 +21,7 @@ from typing import TextIO, get_args
 
 from pydantic import TypeAdapter
 
+from evals.storing import store_site
 from evals.walks.goldens import GoldenQuery, load_goldens
 from evals.walks.sitewalk import request_of, suite_settings
 from evals.walks.suites import Split, Suite, own_suites
@@ -30,7 +31,6 @@ from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.answering.gathering import Gathered, gathered_of
 from webrag_core.cli.progress import progress
 from webrag_core.config import Settings, load_settings
-from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.errors import FetchError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import OrchestratorEngine
@@ -65,7 +65,7 @@ async def evidence_of(
         agents = make_agents()
         router, executor = Router(corpus, agents), Executor(corpus, engine, agents)
         if stored:
-            await gather_bounded(WarcAcquirer(suite.warc).page_urls(), corpus.add, lambda url, outcome: None)
+            await store_site(corpus, suite.name, WarcAcquirer(suite.warc).page_urls())
         for golden in goldens:
             try:
                 if stored:

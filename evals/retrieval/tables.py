@@ -26,11 +26,11 @@ from pydantic import BaseModel, Field
 
 from evals.intervals import interval
 from evals.jsonl import load_jsonl
+from evals.storing import store_site
 from evals.walks.goldens import EVALS
 from evals.walks.suites import own_suites
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import load_settings
-from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import terms
@@ -120,7 +120,7 @@ async def ask_site(site: str, questions: Sequence[TableQuestion], home: Path, re
     acquirer = WarcAcquirer(warc)
     settings = load_settings(webrag_home=home / site, database_url=None, webrag_warc=warc, webrag_max_age=None)
     async with Corpus.open(settings, acquirer) as corpus:
-        await gather_bounded(acquirer.page_urls(), corpus.add, lambda url, outcome: None)
+        await store_site(corpus, site, acquirer.page_urls())
         await corpus.indexer.finish_bulk()
         await lookup(corpus, "the first one loads the model")
         for question in questions:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Literal, TextIO, get_args
 
 from evals.jsonl import load_jsonl
+from evals.storing import store_site
 from evals.walks.goldens import EVALS, GoldenQuery, load_goldens
 from evals.walks.scoring import quotes_found
 from evals.walks.sitewalk import suite_settings
@@ -29,7 +30,6 @@ from evals.walks.suites import Split, Suite, own_suites, sample_goldens
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
-from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.errors import FetchError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
@@ -55,7 +55,7 @@ async def record(
     async with Corpus.open(settings, WarcAcquirer(suite.warc)) as corpus:
         engine = OrchestratorEngine(corpus)
         await _show(corpus, "stored")
-        await gather_bounded(WarcAcquirer(suite.warc).page_urls(), corpus.add, lambda url, outcome: None)
+        await store_site(corpus, suite.name, WarcAcquirer(suite.warc).page_urls())
         with progress(len(goldens) * len(states), suite.name) as advance:
             for state in states:
                 for golden in goldens:

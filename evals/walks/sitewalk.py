@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from evals.homes import own_home
+from evals.storing import store_site
 from evals.walks.goldens import GoldenQuery
 from evals.walks.twins import Twin
 from webrag_core.acquisition.urls import page_key
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import Settings
-from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
@@ -96,7 +96,7 @@ async def run_suite(
     async with Corpus.open(settings, WarcAcquirer(warc)) as corpus:
         engine = OrchestratorEngine(corpus)
         if stored:
-            await gather_bounded(WarcAcquirer(warc).page_urls(), corpus.add, lambda url, outcome: None)
+            await store_site(corpus, warc.name, WarcAcquirer(warc).page_urls())
         for golden in goldens:
             wall, cpu = time.perf_counter(), time.process_time()
             request = request_of(

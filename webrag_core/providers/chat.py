@@ -23,7 +23,7 @@ from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_
 from webrag_core.providers.rerankers.remote import LARGEST_ANSWER, read_at_most
 from webrag_core.providers.retry import Failure, RetryingEndpoint
 from webrag_core.store.breakers import Breakers
-from webrag_core.store.spending import Amounts, Spending
+from webrag_core.store.spending import Amounts, spending_of
 from webrag_core.trace import span
 
 _PREFIX = "ORCHESTRATION_LLM"
@@ -115,7 +115,7 @@ class ChatEndpoint:
         self._key = settings.orchestration_llm_api_key
         self._slots = asyncio.Semaphore(_AT_ONCE)
         breaker = None if breakers is None else breakers.of("chat", self._url)
-        self._spending = Spending() if breakers is None else breakers.spending
+        self._spending = spending_of(breakers)
         self._endpoint = RetryingEndpoint(_DIALECTS, attempts=_ATTEMPTS, breaker=breaker)
         cap = f"{settings.answer_chat_calls} exchanges for an answer in prose (ANSWER_CHAT_CALLS)"
         has_key = self._key is not None

@@ -26,7 +26,7 @@ from webrag_core.providers.input_types import InputType, convention_of
 from webrag_core.providers.retry import Failure, RetryingEndpoint, through
 from webrag_core.providers.static_model import text_vectors, token_ids
 from webrag_core.store.breakers import Breakers
-from webrag_core.store.spending import Amounts, Spending
+from webrag_core.store.spending import Amounts, spending_of
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -181,7 +181,7 @@ class OpenAIEmbedder:
         self._slots = asyncio.Semaphore(settings.embedding_max_workers)
         self._convention = convention_of(settings)
         self._breaker = None if breakers is None else breakers.of("embeddings", self._url)
-        self._spending = Spending() if breakers is None else breakers.spending
+        self._spending = spending_of(breakers)
         cap = f"{self._size} texts a request (EMBEDDING_BATCH_SIZE), each text once"
         has_key = self._key is not None
         self._announcement = Announcement(self._breaker, self._url, self.identity.name, cap, has_key=has_key)

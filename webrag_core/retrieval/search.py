@@ -111,8 +111,11 @@ async def search_corpus(
     return await search(corpus, SearchRequest(query=query, filters=ScopeFilter(sources=sources), mode=mode))
 
 
-async def search(corpus: Corpus, request: SearchRequest, *, instruction: str | None = None) -> CorpusSearch:
-    """Search the stored corpus by any pattern. `instruction` goes to rerankers that take one.
+async def search(
+    corpus: Corpus, request: SearchRequest, *, instruction: str | None = None, is_part: bool = False
+) -> CorpusSearch:
+    """Search the stored corpus by any pattern. `instruction` goes to rerankers that take one. A search that `is_part`
+    of an answer leaves it to the answer to say, of all evidence, that question and pages differ in language.
 
     Raises InvalidInputError for a filter with unknown names or an unusable reranker, EmbeddingError for a semantic
     search whose embedding model fails.
@@ -120,13 +123,18 @@ async def search(corpus: Corpus, request: SearchRequest, *, instruction: str | N
     model_id = await corpus.indexer.model_id()
     with span("retrieve", pattern=request.pattern.short):
         retrieved = await Searcher(corpus.database, corpus.indexer.embedder, model_id, corpus.settings).search(request)
-    return await finish_search(corpus, request, retrieved, instruction=instruction)
+    return await finish_search(corpus, request, retrieved, instruction=instruction, is_part=is_part)
 
 
 async def finish_search(
-    corpus: Corpus, request: SearchRequest, retrieved: RetrievalResult, *, instruction: str | None = None
+    corpus: Corpus,
+    request: SearchRequest,
+    retrieved: RetrievalResult,
+    *,
+    instruction: str | None = None,
+    is_part: bool = False,
 ) -> CorpusSearch:
-    """Rerank and cite what was retrieved. Raises InvalidInputError for an unusable reranker."""
+    """Rerank and cite what was retrieved, see `search`. Raises InvalidInputError for an unusable reranker."""
     settings = corpus.settings
     reranker = make_reranker(settings, corpus.breakers, corpus.rankings) if request.pattern.reranks else None
     top_n = max(settings.reranker_top_n, request.top_k or 0)
@@ -145,7 +153,7 @@ async def finish_search(
         citations = await with_pages(connection, citations)
     warnings = [
         *ranking.warnings,
-        *language_warnings(query, [passage.chunk for passage in ranked], settings),
+        *([] if is_part else language_warnings(query, [passage.chunk for passage in ranked], settings)),
     ]
     for warning in warnings:
         log_warning(logger, warning)

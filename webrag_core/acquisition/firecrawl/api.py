@@ -23,7 +23,7 @@ from webrag_core.errors import Reason
 from webrag_core.providers.endpoint import trust_store
 from webrag_core.providers.retry import Failure, RetryingEndpoint
 from webrag_core.store.breakers import Breakers
-from webrag_core.store.spending import Amounts, Spending
+from webrag_core.store.spending import Amounts, spending_of
 
 if TYPE_CHECKING:
     from firecrawl import AsyncFirecrawl
@@ -68,7 +68,7 @@ class FirecrawlApi:
         breaker = None if breakers is None else breakers.of("firecrawl", self._url)
         self._endpoint = RetryingEndpoint((None,), attempts=_ATTEMPTS, breaker=breaker)
         self._key = settings.firecrawl_api_key
-        self._spending = Spending() if breakers is None else breakers.spending
+        self._spending = spending_of(breakers)
         self._pause = settings.breaker_seconds
         self._refused: tuple[ScrapeFailure, float] | None = None  # and until when nothing is asked
         self.limited = False

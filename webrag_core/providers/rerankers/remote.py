@@ -18,7 +18,7 @@ from webrag_core.providers.endpoint import load_package
 from webrag_core.providers.rerankers.protocol import Reranked, RerankResult
 from webrag_core.providers.retry import Failure, through
 from webrag_core.store.breakers import Breakers
-from webrag_core.store.spending import Amounts, Spending
+from webrag_core.store.spending import Amounts, spending_of
 
 LARGEST_ANSWER = 8_000_000
 """Bytes, unpacked: scores of a thousand passages are a hundredth of it, also with their texts repeated."""
@@ -73,7 +73,7 @@ class RemoteReranker(ABC):
         self._key = settings.reranker_api_key
         self._seconds = settings.reranker_timeout
         self._breaker = None if breakers is None else breakers.of("reranker", self._url)
-        self._spending = Spending() if breakers is None else breakers.spending
+        self._spending = spending_of(breakers)
         cap = f"every search sends its passages, of which it keeps {settings.reranker_top_n} (RERANKER_TOP_N)"
         has_key = self._key is not None
         self._announcement = Announcement(self._breaker, self._url, self._model, cap, has_key=has_key)

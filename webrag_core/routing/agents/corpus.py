@@ -5,7 +5,6 @@ from __future__ import annotations
 from webrag_core.orchestration.request import reranker_instruction
 from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.dates import stated_range
-from webrag_core.retrieval.languages import language_warnings
 from webrag_core.retrieval.request import SearchRequest
 from webrag_core.retrieval.search import search
 from webrag_core.routing.agents.nothing_found import nothing_found
@@ -32,14 +31,12 @@ class CorpusAgent:
             top_k=params.k,
         )
         wanted = reranker_instruction(params.intent, params.constraints, corpus.settings)
-        results = await search(corpus, request, instruction=wanted)
-        # an answer says so once, of all of its evidence
-        of_languages = language_warnings(params.query, [chunk.chunk for chunk in results.chunks], corpus.settings)
+        results = await search(corpus, request, instruction=wanted, is_part=True)
         return Output(
             evidence=results.chunks,
             top_score=results.top_score,
             complete=stored_complete(results.top_score, 1.0 if params.coverage is None else params.coverage),
             note="calibrated" if results.chunks else await nothing_found(corpus.database, filters, None),
-            warnings=[Caution(warning) for warning in results.warnings if warning not in of_languages],
+            warnings=[Caution(warning) for warning in results.warnings],
             spellings=results.spellings,
         )
