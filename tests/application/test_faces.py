@@ -41,12 +41,11 @@ from webrag_core.application.upkeep import (
 )
 from webrag_core.application.watching import AddWatch, CheckWatches, ListWatches, RemoveWatch
 from webrag_core.cli.answer import answer
-from webrag_core.cli.ask import ask
+from webrag_core.cli.ask import ask, plan
 from webrag_core.cli.corpus import ingest, refresh
 from webrag_core.cli.feedback import record_command
 from webrag_core.cli.history import list_command
 from webrag_core.cli.main import app
-from webrag_core.cli.plan import plan
 from webrag_core.cli.search import search
 from webrag_core.cli.sources import add
 from webrag_core.mcp_server import tools

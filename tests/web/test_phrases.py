@@ -14,8 +14,8 @@ from webrag_core.retrieval import filters
 from webrag_core.retrieval.quotes import matching_words
 from webrag_core.web import phrases
 from webrag_core.web.comparing import comparison_part
-from webrag_core.web.paging import pager
 from webrag_core.web.phrases import ago, counted, language_text, reason_text
+from webrag_core.web.query import pager
 from webrag_core.web.rendering import fragment
 from webrag_core.web.searching import NUMBERS, SearchForm
 

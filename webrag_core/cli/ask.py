@@ -1,4 +1,4 @@
-"""`webrag ask`: an answer in prose, every sentence with its proof."""
+"""`webrag ask|plan`: an answer in prose, every sentence with its proof, and what would be done for it."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from webrag_core.cli.output import (
     complain,
     out,
     print_json,
+    print_line,
 )
 from webrag_core.cli.progress import Show, show_progress
 from webrag_core.cli.wanted_evidence import Constraints, Intent, MaxAge, Since, Until, Years, seconds_of
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from webrag_core.answering.models import Answer
     from webrag_core.application.operations import Ask
     from webrag_core.history.models import TimeAxis
+    from webrag_core.routing.plan import ExecutionPlan
 
 Forms = Literal["explain", "steps", "compare", "lookup", "list", "timeline"]
 """As `routing.question.Form`, in that order, which is not imported for help alone."""
@@ -126,6 +128,49 @@ def ask(
         print_prose(answer, show_all=show_all, proof=proof)
     if fail_unless_answered and answer.status != "answered":
         raise typer.Exit(NOT_ANSWERED)
+
+
+def plan(
+    question: Annotated[str, typer.Argument(help="The question.")],
+    url: Urls = None,
+    source: Sources = None,
+    at: At = None,
+    time: Time = "seen",
+    since: Since = None,
+    until: Until = None,
+    year: Years = None,
+    form: Form = None,
+    budget: Budget = None,
+    intent: Intent = None,
+    constraint: Constraints = None,
+    max_age: MaxAge = None,
+    as_json: Json = False,
+) -> None:
+    """Show how `ask` would answer: agents, tasks, limits. Run nothing."""
+    from webrag_core.application.services import Services
+    from webrag_core.indexing.pipeline import Corpus
+    from webrag_core.showing.plan_lines import limits_line, plan_lines
+    from webrag_core.showing.wording import sentence_case
+
+    wanted = question_of(question, url, source, at, time, budget, form, intent, constraint, max_age, since, until, year)
+
+    async def work() -> ExecutionPlan:
+        async with Corpus.open(load_settings()) as corpus:
+            return await wanted.plan(Services.over(corpus))
+
+    made = asyncio.run(work())
+    if as_json:
+        print_json(made)
+        return
+    print_line(made.question, style="bold")
+    print_line(f"{sentence_case(made.rationale)}", style="dim")
+    for line in plan_lines(made):
+        print_line(f"  {line}")
+    if len(made.parts) > 1:
+        print_line(f"Parts: {' | '.join(made.parts)}")
+    print_line(f"Made by {made.made_by}; {limits_line(made)}. Nothing was run.", style="dim")
+    for warning in made.warnings:
+        print_line(f"Warning: {warning}", style="yellow")
 
 
 def question_of(

@@ -14,7 +14,7 @@ import typer
 
 from webrag_core.cli import addresses
 from webrag_core.cli.answer import answer
-from webrag_core.cli.ask import ask
+from webrag_core.cli.ask import ask, plan
 from webrag_core.cli.backup import add_backup_commands
 from webrag_core.cli.corpus import add_corpus_commands
 from webrag_core.cli.feedback import feedback_app
@@ -26,7 +26,6 @@ from webrag_core.cli.mcp import add_mcp_command
 from webrag_core.cli.models import model_app
 from webrag_core.cli.output import Json, complain, out, print_json
 from webrag_core.cli.panels import Panels
-from webrag_core.cli.plan import plan
 from webrag_core.cli.progress import ProgressStyle, set_style
 from webrag_core.cli.search import add_search_command
 from webrag_core.cli.serve import add_serve_command

@@ -27,9 +27,8 @@ from webrag_core.showing.markdown import render_markdown
 from webrag_core.showing.view import view
 from webrag_core.store.database import Database
 from webrag_core.text_work import beside_loop
-from webrag_core.web.paging import pager
 from webrag_core.web.paths import ask_path
-from webrag_core.web.query import page_number
+from webrag_core.web.query import page_number, pager
 from webrag_core.web.rendering import fragment, page
 from webrag_core.web.stored_page import PagePart, StoredVersion, load_version, part_around
 

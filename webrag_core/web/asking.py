@@ -30,9 +30,9 @@ from webrag_core.showing.elements import Sentence
 from webrag_core.showing.html import Links, write_html
 from webrag_core.showing.plan_lines import ending
 from webrag_core.showing.wording import sentence_case
-from webrag_core.web.addresses import typed_url
 from webrag_core.web.answers import quote_counts
 from webrag_core.web.phrases import reason_text
+from webrag_core.web.query import typed_url
 from webrag_core.web.rendering import fragment, page
 from webrag_core.web.running import RunningAnswer, RunningAnswers
 

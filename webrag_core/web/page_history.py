@@ -17,10 +17,8 @@ from webrag_core.history.models import HistoryPeriod, PageHistory, TimeAxis
 from webrag_core.history.summaries import ChangeSummary, change_summaries, summary_of
 from webrag_core.retrieval.dates import moment
 from webrag_core.text_work import beside_loop
-from webrag_core.web.addresses import typed_url
 from webrag_core.web.comparing import comparison_part
-from webrag_core.web.paging import pager
-from webrag_core.web.query import field, page_number
+from webrag_core.web.query import field, page_number, pager, typed_url
 from webrag_core.web.rendering import page
 from webrag_core.web.stored_page import part_from
 

@@ -11,9 +11,8 @@ from webrag_core.application.services import Services
 from webrag_core.corpus.source_pages import PAGE_STATES, list_summaries, source_pages, source_summary
 from webrag_core.errors import InvalidInputError
 from webrag_core.page_text import visible
-from webrag_core.web.paging import pager
 from webrag_core.web.paths import source_path
-from webrag_core.web.query import field, page_number
+from webrag_core.web.query import field, page_number, pager
 from webrag_core.web.rendering import page
 
 SOURCES = "/sources"

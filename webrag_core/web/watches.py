@@ -11,9 +11,7 @@ from webrag_core.application.services import Services
 from webrag_core.application.watching import AddWatch, ListWatches, RemoveWatch
 from webrag_core.errors import WebragError
 from webrag_core.foreign_values import whole_number
-from webrag_core.web.addresses import typed_url
-from webrag_core.web.paging import pager
-from webrag_core.web.query import field, page_number
+from webrag_core.web.query import field, page_number, pager, typed_url
 from webrag_core.web.rendering import page
 
 WATCHES = "/watches"
