@@ -22,8 +22,8 @@ from webrag_core.providers.announcement import Announcement
 from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, trust_store, without_version
 from webrag_core.providers.rerankers.remote import LARGEST_ANSWER, read_at_most
 from webrag_core.providers.retry import Failure, RetryingEndpoint
-from webrag_core.store.breakers import Breakers
-from webrag_core.store.spending import Amounts, spending_of
+from webrag_core.store.breakers import Breakers, spending_of
+from webrag_core.store.spending import Amounts
 from webrag_core.trace import span
 
 _PREFIX = "ORCHESTRATION_LLM"

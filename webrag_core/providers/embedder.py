@@ -25,8 +25,8 @@ from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_
 from webrag_core.providers.input_types import InputType, convention_of
 from webrag_core.providers.retry import Failure, RetryingEndpoint, through
 from webrag_core.providers.static_model import text_vectors, token_ids
-from webrag_core.store.breakers import Breakers
-from webrag_core.store.spending import Amounts, spending_of
+from webrag_core.store.breakers import Breakers, spending_of
+from webrag_core.store.spending import Amounts
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -20,11 +20,11 @@ from psycopg import AsyncConnection
 from psycopg.rows import class_row
 
 from webrag_core.errors import StoreError
+from webrag_core.store.spending import Spending
 
 if TYPE_CHECKING:
     from webrag_core.config import Settings
     from webrag_core.store.database import Database
-    from webrag_core.store.spending import Spending
 
 logger = logging.getLogger(__name__)
 
@@ -153,3 +153,8 @@ async def breaker_states(connection: AsyncConnection) -> list[BreakerState]:
     async with connection.cursor(row_factory=class_row(BreakerState)) as cursor:
         await cursor.execute("SELECT * FROM contract.v_breaker ORDER BY name")
         return await cursor.fetchall()
+
+
+def spending_of(breakers: Breakers | None) -> Spending:
+    """The days of the database that the breakers are kept in; without one days that end with the process."""
+    return Spending() if breakers is None else breakers.spending

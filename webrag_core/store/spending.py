@@ -12,14 +12,10 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import astuple, dataclass
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING
 
 from psycopg import AsyncConnection
 
 from webrag_core.errors import StoreError
-
-if TYPE_CHECKING:
-    from webrag_core.store.breakers import Breakers
 
 logger = logging.getLogger(__name__)
 
@@ -131,8 +127,3 @@ async def spent_since(connection: AsyncConnection, first: date) -> dict[date, di
     for day, provider, *amounts in await cursor.fetchall():
         days.setdefault(day, {})[provider] = Amounts(*map(int, amounts))
     return days
-
-
-def spending_of(breakers: Breakers | None) -> Spending:
-    """The days of the database that the breakers are kept in; without one days that end with the process."""
-    return Spending() if breakers is None else breakers.spending

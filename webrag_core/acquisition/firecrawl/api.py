@@ -22,8 +22,8 @@ from webrag_core.config import Settings
 from webrag_core.errors import Reason
 from webrag_core.providers.endpoint import trust_store
 from webrag_core.providers.retry import Failure, RetryingEndpoint
-from webrag_core.store.breakers import Breakers
-from webrag_core.store.spending import Amounts, spending_of
+from webrag_core.store.breakers import Breakers, spending_of
+from webrag_core.store.spending import Amounts
 
 if TYPE_CHECKING:
     from firecrawl import AsyncFirecrawl

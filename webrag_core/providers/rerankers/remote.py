@@ -17,8 +17,8 @@ from webrag_core.providers.announcement import Announcement
 from webrag_core.providers.endpoint import load_package
 from webrag_core.providers.rerankers.protocol import Reranked, RerankResult
 from webrag_core.providers.retry import Failure, through
-from webrag_core.store.breakers import Breakers
-from webrag_core.store.spending import Amounts, spending_of
+from webrag_core.store.breakers import Breakers, spending_of
+from webrag_core.store.spending import Amounts
 
 LARGEST_ANSWER = 8_000_000
 """Bytes, unpacked: scores of a thousand passages are a hundredth of it, also with their texts repeated."""
