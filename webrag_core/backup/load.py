@@ -104,6 +104,7 @@ async def _load(connection: AsyncConnection, archive: Archive) -> None:
     await connection.execute("SET LOCAL session_replication_role = replica")
     for model in manifest.models:
         await create_vector_table(connection, model.id, model.dimensions)
+        await _add_earlier_columns(connection, model.id, manifest)
     cursor = await connection.execute(
         "SELECT n FROM unnest(%s::text[]) n WHERE to_regclass(n) IS NOT NULL", ([*DATA_TABLES],)
     )
@@ -120,6 +121,13 @@ async def _load(connection: AsyncConnection, archive: Archive) -> None:
     live = [model.id for model in manifest.models if model.state == "live"]
     if live:
         await show_in_contract(connection, live[0])
+
+
+async def _add_earlier_columns(connection: AsyncConnection, model_id: int, manifest: Manifest) -> None:
+    """Give a model's table the column that it had in earlier schemas; the migration that drops it comes later."""
+    table = f"vectors_{model_id}"
+    if any(stored.name == table and "source_id" in stored.columns for stored in manifest.tables):
+        await connection.execute(sql.SQL("ALTER TABLE {} ADD COLUMN source_id integer").format(sql.Identifier(table)))
 
 
 async def _fill(connection: AsyncConnection, archive: Archive, table: StoredTable) -> None:
