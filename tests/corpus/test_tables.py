@@ -172,8 +172,10 @@ _SELDOM = (
     " warnings = warnings || to_jsonb(%(failed)s::text)",
     "UPDATE route_tasks SET error = jsonb_build_object('code', 'failed', 'message',"
     " concat_ws('; ', error ->> 'message', %(failed)s::text))",
-    "INSERT INTO watches (kind, url, heading, digest) VALUES ('section', %(url)s, ARRAY[%(word)s], 'a')",
-    "INSERT INTO watches (kind, question, digest) VALUES ('question', concat('What links to ', %(url)s::text), 'b')",
+    "INSERT INTO watches (kind, url, heading, digest) VALUES ('section', %(url)s, ARRAY[%(word)s],"
+    " decode(md5(%(url)s), 'hex'))",
+    "INSERT INTO watches (kind, question, digest) VALUES ('question', concat('What links to ', %(url)s::text),"
+    " sha256(convert_to(%(url)s::text, 'UTF8')))",
     "UPDATE citation_checks k SET facts_changed = ARRAY[%(word)s] FROM citations c JOIN document_versions v"
     " ON v.id = c.version_id JOIN documents d ON d.id = v.document_id"
     " WHERE d.canonical_url = %(url)s AND c.answer_id = k.answer_id AND c.number = k.number",

@@ -267,6 +267,8 @@ def test_the_examples_of_the_reference_work(client: httpx2.Client, proof: int) -
             if word == "-H":
                 name, _, value = next(words).partition(": ")
                 headers[name] = value
+            elif word == "-X":
+                method = next(words)
             elif word == "-d":
                 method, body = "POST", next(words)
             elif not word.startswith("-"):
