@@ -18,7 +18,7 @@ from webrag_dagster.evaluation import versions as eval_versions
 
 SUITES = [suite.name for suite in own_suites().values() if suite.warc.is_file()]
 WALKS = {f"sitewalk_{name.replace('-', '_').replace('.', '_')}" for name in SUITES}
-ALL = WALKS | {"decision_scores", "retrieval_scores", "answer_scores", "route_scores"}
+ALL = WALKS | {"decision_scores", "retrieval_scores", "answer_scores", "route_scores", "ragas_scores"}
 
 
 @pytest.fixture

@@ -260,6 +260,7 @@ def test_the_examples_of_the_reference_work(client: httpx2.Client, proof: int) -
     commands = [line for line in text.replace("\\\n", " ").splitlines() if line.startswith("curl ")]
     assert len(commands) >= 8
     own = str(client.base_url).rstrip("/")
+    watch = 1
     for command in commands:
         method, path, headers, body = "GET", "", {}, None
         words = iter(shlex.split(command)[1:])
@@ -275,6 +276,9 @@ def test_the_examples_of_the_reference_work(client: httpx2.Client, proof: int) -
                 path = word
         assert path.startswith("http://127.0.0.1:8765/api/"), command
         address = path.replace("http://127.0.0.1:8765", own).replace("/answers/1", f"/answers/{proof}")
+        address = address.replace("/watches/1", f"/watches/{watch}")
         content = None if body is None else body.replace('"answer": 1,', f'"answer": {proof},')
         response = client.request(method, address, headers=headers, content=content)
         assert response.is_success, (command, response.text)
+        if path.endswith("/watches") and method == "POST":
+            watch = response.json()["watch_id"]
