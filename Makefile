@@ -5,11 +5,11 @@ BIN := $(VENV)/bin
 # the environment here is ours: without bytecode each process that starts compiles two thousand modules
 unexport PYTHONDONTWRITEBYTECODE
 
-# files that hold such tests: to collect all of them takes ten seconds
-ALONE = $(shell grep -rlE --include='test_*.py' 'mark\.alone' tests)
-SLOW = $(shell grep -rlE --include='test_*.py' 'mark\.slow' tests)
+# files that hold such tests: to collect all of them takes ten seconds; faults of machines have a target of their own
+ALONE = $(shell grep -rlE --include='test_*.py' --exclude-dir=faults 'mark\.alone' tests)
+SLOW = $(shell grep -rlE --include='test_*.py' --exclude-dir=faults 'mark\.slow' tests)
 
-.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-sitewalk bench-walks bench-answer bench-functions bench-model bench-watch bench-ledger bench-mcp bench-web bench-health bench-security bench-api bench-growth bench-naughty bench-platform bench-month bench-kill bench-workers bench-install requirements notebook clean bench-windows
+.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-sitewalk bench-walks bench-answer bench-functions bench-model bench-watch bench-ledger bench-mcp bench-web bench-health bench-security bench-api bench-growth bench-naughty bench-platform bench-month bench-kill bench-faults bench-workers bench-install requirements notebook clean bench-windows
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -178,6 +178,9 @@ bench-platform: $(VENV)/.dev ## answers launched in the UI, and loading, ticks a
 
 bench-month: $(VENV)/.dev    ## a month of a site with its bad days, day by day: what is stored, what is asked, who is told
 	$(BIN)/python -W ignore -m benchmarks.platform.month
+
+bench-faults: $(VENV)/.dev     ## full disks, clocks a year off, kills of command and database in each phase, two versions: a quarter of an hour
+	$(BIN)/pytest -n 0 --timeout 900 tests/faults
 
 bench-kill: $(VENV)/.runtime  ## kill -9 of run, daemon and code server at 20 points each; nobody helps
 	$(BIN)/python -W ignore -m benchmarks.platform.kill

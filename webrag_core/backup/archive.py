@@ -127,26 +127,27 @@ def new_archive(path: Path) -> Iterator[ArchiveWriter]:
         descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         raise InvalidInputError(f"no file can be made in {partial.parent}: {error.strerror}") from None
-    with os.fdopen(descriptor, "wb") as stream:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InvalidInputError(f"another backup to {path} is being made") from None
-        try:
-            stream.truncate(0)
-            with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
-                yield ArchiveWriter(archive)
-            stream.flush()
-            os.fsync(descriptor)
-            os.link(partial, path)  # unlike a rename, it takes no name that somebody else took meanwhile
-            _sync_folder(path.parent)
-        except FileExistsError:
-            raise InvalidInputError(f"{path} is there already; a backup overwrites nothing") from None
-        except OSError as error:
-            raise StoreError(f"the backup cannot be written: {error.strerror}", code="backup_failed") from error
-        finally:
-            with suppress(OSError):
-                partial.unlink()
+    try:
+        with os.fdopen(descriptor, "wb") as stream:  # closing it writes what is left, and fails where that has no room
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise InvalidInputError(f"another backup to {path} is being made") from None
+            try:
+                stream.truncate(0)
+                with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
+                    yield ArchiveWriter(archive)
+                stream.flush()
+                os.fsync(descriptor)
+                os.link(partial, path)  # unlike a rename, it takes no name that somebody else took meanwhile
+                _sync_folder(path.parent)
+            finally:
+                with suppress(OSError):
+                    partial.unlink()
+    except FileExistsError:
+        raise InvalidInputError(f"{path} is there already; a backup overwrites nothing") from None
+    except OSError as error:
+        raise StoreError(f"the backup cannot be written: {error.strerror}", code="backup_failed") from error
 
 
 def _sync_folder(folder: Path) -> None:
