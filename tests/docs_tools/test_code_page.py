@@ -61,6 +61,7 @@ def site() -> Iterator[str]:
         server.shutdown()
 
 
+@pytest.mark.slow
 def test_each_step_is_entered_after_the_step_before_it(database_url: str, site: str) -> None:
     commands = [f"ingest http://{site}/hours", "ask 'When does the library open?'", "verify"]
     done = subprocess.run(

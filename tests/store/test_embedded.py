@@ -128,6 +128,27 @@ def test_a_killed_owner_loses_no_committed_row_and_keeps_no_server(home: Path, d
         assert "PANIC" not in log.read()
 
 
+def test_an_unlogged_relation_whose_mark_is_gone_keeps_no_server_from_starting(home: Path, data: Path) -> None:
+    owner = Owner(home)
+    with psycopg.connect(owner.url, autocommit=True) as connection:
+        connection.execute("CREATE UNLOGGED TABLE leases (host text)")
+        row = connection.execute("SELECT pg_relation_filepath('leases')").fetchone()
+        assert row is not None
+        server = int((data / "postmaster.pid").read_text().splitlines()[0])
+        os.kill(server, signal.SIGKILL)
+    psutil.wait_procs([psutil.Process(server)] if psutil.pid_exists(server) else [], timeout=30)
+    (data / f"{row[0]}_init").unlink()  # as a transaction does that is taken back while the server dies
+    owner.end()
+    again = Owner(home)
+    try:
+        assert "first" in _words(again.url)
+        with psycopg.connect(again.url) as connection:
+            assert connection.execute("SELECT count(*) FROM leases").fetchone() == (0,)
+    finally:
+        again.end()
+    assert "File exists" in (data / "log").read_text()
+
+
 def test_the_last_to_leave_stops_the_server_that_another_process_started(home: Path, data: Path) -> None:
     first = Owner(home)
     try:
