@@ -30,14 +30,21 @@ _BUSY_SECONDS = 60.0
 
 
 class DagsterRecords:
-    """The records of this user's instance, if there is one. Raises InvalidInputError while `webrag up` runs on it."""
+    """The records of the instance that DAGSTER_HOME names, or that lies within the corpus. Raises InvalidInputError
+    while `webrag up` runs on it."""
 
     def __init__(self, settings: Settings) -> None:
         self._folder = settings.webrag_home / "dagster"
         self._storage: Path | None = None
+        self._elsewhere: Path | None = None
         self._lock: int | None = None
         if is_installed(DAGSTER) and has_instance(settings):
-            self._storage = storage_folder(use_instance())
+            is_named = bool(os.environ.get("DAGSTER_HOME"))
+            storage = storage_folder(use_instance())
+            if not is_named and not storage.resolve().is_relative_to(settings.webrag_home.resolve()):
+                self._elsewhere = storage  # of the working directory: its runs may be those of another corpus
+                return
+            self._storage = storage
             if self._storage.is_dir():
                 self._lock = hold(self._storage, 0)
 
@@ -52,7 +59,11 @@ class DagsterRecords:
     def _clear(self, removed: RemovedText) -> ClearedRecords:
         cleared = ClearedRecords()
         if self._storage is None:
-            if self._folder.is_dir():
+            if self._elsewhere is not None:
+                cleared.not_reached.append(
+                    f"Dagster's records in {self._elsewhere}, outside of this corpus: DAGSTER_HOME names their instance"
+                )
+            elif self._folder.is_dir():
                 cleared.not_reached.append(f"Dagster's records in {self._folder}: Dagster is not installed here")
             return cleared
         import dagster as dg

@@ -167,7 +167,7 @@ def want(action: str) -> ExpansionDecision:
         ("expand_breadth", recorded(0), 5, "wanted", "more"),
         ("stop", recorded(0, rule="timeout"), 0, "wanted", "more"),
         ("expand_breadth", recorded(0, rule="timeout"), 5, "timeout",
-         "time limit of 120 s reached (WEBRAG_ANSWER_TIMEOUT) (wanted: more)"),
+         "as recorded (wanted: more)"),
         ("expand_intent", recorded(2), 2, "round-limit", "the budget of 2 expansion rounds is spent (wanted: more)"),
         ("expand_breadth", recorded(1, pages=30), 5, "page-limit",
          "page limit of 30 reached (WEBRAG_MAX_PAGES) (wanted: more)"),
