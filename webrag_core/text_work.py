@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import gc
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -29,18 +28,8 @@ async def beside_loop(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
 
     Who is cancelled leaves the work to its end, which its bounds bring about.
     """
-    bound = partial(contextvars.copy_context().run, _without_pauses, partial(work, *args, **kwargs))
+    bound = partial(contextvars.copy_context().run, work, *args, **kwargs)
     return await asyncio.get_running_loop().run_in_executor(_POOL, bound)
-
-
-def _without_pauses(work: Callable[[], T]) -> T:
-    """Do `work` while nothing looks for unreachable objects. A text becomes hundreds of thousands of objects: to look
-    through them takes the interpreter a fifth of a second, again and again, and most go without being looked for."""
-    gc.disable()
-    try:
-        return work()
-    finally:
-        gc.enable()  # where other work goes on, too: that it is off never lasts
 
 
 class CpuBudget:

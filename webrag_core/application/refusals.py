@@ -166,7 +166,6 @@ _STORE_MESSAGES: Mapping[str, str] = {
     "database_busy": "the database is busy; ask again in a minute",
     "disk_full": "the disk of the database is full",
     "database_read_only": "the database is read-only now",
-    "database_damaged": "files of the database are damaged",
 }
 
 
