@@ -19,11 +19,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+
+from benchmarks.local_server import LocalHandler, local_server
 
 _POLL_S = 0.2
 _LARGEST_REQUEST = 20_000_000  # bytes
@@ -87,51 +88,36 @@ def serving(recorder: Recorder, port: int = 0) -> Iterator[str]:
     """The endpoint on 127.0.0.1 as long as the block lasts; yields its base URL. Port 0 = any free one."""
     stopped = threading.Event()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
+    class Handler(LocalHandler):
         def do_POST(self) -> None:
             length = int(self.headers.get("content-length") or 0)
             if length > _LARGEST_REQUEST:
                 self.close_connection = True
-                self._reply(413, {"error": {"message": "the request is too large"}})
+                self.reply_json(413, {"error": {"message": "the request is too large"}})
                 return
             try:
                 request = ChatRequest.model_validate_json(self.rfile.read(length))
             except ValidationError:
-                self._reply(400, {"error": {"message": "this is no chat request"}})
+                self.reply_json(400, {"error": {"message": "this is no chat request"}})
                 return
             text = recorder.answer(request, stopped)
             if text is None:
-                self._reply(504, {"error": {"message": "nobody answered in time"}})
+                self.reply_json(504, {"error": {"message": "nobody answered in time"}})
                 return
             message = {"role": "assistant", "content": text}
             choice = {"index": 0, "finish_reason": "stop", "message": message}
-            self._reply(
+            self.reply_json(
                 200, {"id": "r", "object": "chat.completion", "created": 0, "model": request.model, "choices": [choice]}
             )
 
-        def _reply(self, status: int, body: dict[str, Any]) -> None:
-            content = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+        def reply_json(self, status: int, body: dict[str, Any]) -> None:
+            self.reply(status, "application/json", json.dumps(body).encode())
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Quiet."""
-
-    with ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:
-        server.daemon_threads = True
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
+    with local_server(Handler, port) as address:
         try:
-            yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+            yield f"{address}/v1"
         finally:
             stopped.set()
-            server.shutdown()
-            thread.join()
 
 
 def main() -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import http.client
 import json
-import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from benchmarks.local_server import LocalHandler, local_server
 
 _SECONDS = 1800
 
@@ -35,9 +35,7 @@ def passing_on(server: str) -> Iterator[tuple[str, list[Exchange]]]:
     """The base URL of the endpoint, with `/v1`, and the exchanges so far, as long as the block lasts."""
     exchanges: list[Exchange] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
+    class Handler(LocalHandler):
         def do_POST(self) -> None:
             sent = self.rfile.read(int(self.headers.get("content-length") or 0))
             begun = time.monotonic()
@@ -52,22 +50,10 @@ def passing_on(server: str) -> Iterator[tuple[str, list[Exchange]]]:
                 return
             exchanges.append(_exchange(self.path, json.loads(sent), status, time.monotonic() - begun, body))
             with suppress(ConnectionError):  # the client did not wait so long
-                self.send_response(status)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+                self.reply(status, "application/json", body)
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Print nothing: the exchanges are the log."""
-
-    endpoint = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=endpoint.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{endpoint.server_port}/v1", exchanges
-    finally:
-        endpoint.shutdown()
-        endpoint.server_close()
+    with local_server(Handler) as address:
+        yield f"{address}/v1", exchanges
 
 
 def _exchange(path: str, request: dict[str, Any], status: int, seconds: float, body: bytes) -> Exchange:

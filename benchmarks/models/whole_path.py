@@ -16,12 +16,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from benchmarks.local_server import LocalHandler, local_server
 from benchmarks.models.exchanges import Exchange, passing_on
 from webrag_core.answering.manager import Manager, Question
 from webrag_core.answering.models import Answer
@@ -70,26 +69,14 @@ def model_server(model: Path, *options: str) -> Iterator[str]:
 def site() -> Iterator[str]:
     """The address of the small site, as long as the block lasts."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(LocalHandler):
         def do_GET(self) -> None:
             page = PAGES.get(self.path)
             body = ("<html lang=en>" + page if page else "not found").encode()
-            self.send_response(200 if page else 404)
-            self.send_header("content-type", "text/html; charset=utf-8")
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            self.reply(200 if page else 404, "text/html; charset=utf-8", body)
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Print nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        server.server_close()
+    with local_server(Handler) as address:
+        yield f"{address}/"
 
 
 async def ask_all(settings: Settings, start: str) -> list[Answer]:
