@@ -176,11 +176,12 @@ def _numbered(texts: Sequence[str]) -> list[dict[str, object]]:
 
 def _follow(answer: _VerdictAnswer, links: int) -> list[int]:
     numbers = answer.follow if isinstance(answer, _GuidingAnswer) else []
-    return [number - 1 for number in dict.fromkeys(numbers) if 1 <= number <= links][:_MAX_FOLLOW]
+    return _placed(numbers, range(links))[:_MAX_FOLLOW]
 
 
-def _placed(numbers: Iterable[int], chunk_ids: Sequence[int]) -> list[int]:
-    return [chunk_ids[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(chunk_ids)]
+def _placed(numbers: Iterable[int], shown: Sequence[int]) -> list[int]:
+    """What was shown under these numbers, each once; numbers of nothing are left out."""
+    return [shown[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(shown)]
 
 
 def failure_warning(error: ChatError) -> str:

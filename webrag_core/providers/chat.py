@@ -32,7 +32,6 @@ OPENAI_URL = "https://api.openai.com/v1"
 _ATTEMPTS = 3
 _AT_ONCE = 4  # requests, whatever the number of runs
 _HOPEFUL = 0.5  # share of the shortest exchange that leaves a hope of an answer
-_REFUSED_OPTIONS = frozenset([400, 422])  # HTTP statuses
 _NO_CHAT = Failure(
     f"the answer is empty, larger than {LARGEST_ANSWER / 1e6:.0f} MB, or not one of a chat endpoint"
     " (check ORCHESTRATION_LLM_BASE_URL)"
@@ -234,7 +233,7 @@ class ChatEndpoint:
         """As `_open`, of a stream that ends with its tokens, where the server does not refuse to count them."""
         if self._counts_streams:
             opened = await self._open({**body, "stream_options": {"include_usage": True}}, seconds)
-            if not isinstance(opened, Failure) or opened.status not in _REFUSED_OPTIONS:
+            if not isinstance(opened, Failure) or not opened.refuses_options:
                 return opened
         opened = await self._open(body, seconds)
         self._counts_streams = self._counts_streams and isinstance(opened, Failure)  # else it was another option

@@ -52,6 +52,11 @@ class Failure:
         return self.transient and self.status is None
 
     @property
+    def refuses_options(self) -> bool:
+        """Whether the endpoint may take the same request with other options."""
+        return self.status in _REFUSES_OPTIONS
+
+    @property
     def is_redirect(self) -> bool:
         """Whether the endpoint is elsewhere: it is not followed."""
         return self.status is not None and 300 <= self.status < 400
@@ -205,7 +210,7 @@ class RetryingEndpoint(Generic[Form]):
         left = [form for form in range(len(self._forms)) if form not in tried]
         if not left or failure.decided or failure.is_lost or failure.status in _OF_NO_FORM or failure.is_redirect:
             return None
-        if failure.status in _REFUSES_OPTIONS:
+        if failure.refuses_options:
             return next((form for form in left if form > tried[-1]), left[0])
         plainest = len(self._forms) - 1
         if plainest in left:
