@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -589,9 +589,7 @@ class Run:
             total_urls_ingested=sum(document.outcome == "fetched" for document in self.frontier.documents),
             documents=self.frontier.documents,
             map_files=self.map_files,
-            look_next=[*(preview.url for preview in self.previews), *(candidate.url for candidate in self.candidates)][
-                :_PLACES
-            ],
+            look_next=[*_urls(self.previews), *_urls(self.candidates)][:_PLACES],
             probability_complete=decision.probability_complete,
             probability_note=probability_note(
                 self.policy.name,
@@ -643,6 +641,10 @@ class Run:
             (url, error), others = failed[0], len(failed) - 1
             more = f", and {others} more linked pages (see the list of pages)" if others else ""
             self.warn(Caution.on(url, f"{_failure(error)}{more}"))
+
+
+def _urls(places: Iterable[RankedPreview | ScoredCandidate]) -> list[str]:
+    return [place.url for place in places]
 
 
 def _counted(message: str, pages: Sequence[str]) -> Caution:

@@ -114,9 +114,7 @@ async def _renew_log(connection: AsyncConnection) -> list[str]:
         try:
             await connection.execute("SELECT pg_reload_conf()")
             await connection.execute("CHECKPOINT")
-            for _ in range(
-                _MOST_SEGMENTS
-            ):  # use up those that were recycled before: a switch fills the rest with zeros
+            for _ in range(_MOST_SEGMENTS):  # use up recycled ones: a switch fills the rest of each with zeros
                 (position,) = await (await connection.execute(_LATEST_LOG)).fetchone() or ("",)
                 ahead = await (await connection.execute(_SEGMENTS_AHEAD, (position,))).fetchone()
                 await connection.execute("SELECT pg_logical_emit_message(false, '', '')")

@@ -7,7 +7,7 @@ differ from run to run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
@@ -104,12 +104,18 @@ async def _differs(connection: AsyncConnection, old: Answer, new: Answer, lost: 
     if (old.status in _ANSWERED or bool(old.listed)) is not (new.status in _ANSWERED or bool(new.listed)):
         return True
     before, after = list(_statements(old)), list(_statements(new))
-    went = [item for item in before if not any(same_words(item.text, other.text) for other in after)]
-    came = [name for name in after if not any(same_words(name.text, other.text) for other in before)]
-    if any(quote.number in lost for item in went for quote in item.quotes):
+    if any(quote.number in lost for statement in _without(before, after) for quote in statement.quotes):
         return True
     since = await _answered_at(connection, old)
-    return any([await _is_new(connection, quote, since) for item in came for quote in item.quotes])
+    quotes = [quote for statement in _without(after, before) for quote in statement.quotes]
+    return any([await _is_new(connection, quote, since) for quote in quotes])
+
+
+def _without(statements: Sequence[_Statement], others: Sequence[_Statement]) -> list[_Statement]:
+    """The statements that none of the others makes."""
+    return [
+        statement for statement in statements if not any(same_words(statement.text, other.text) for other in others)
+    ]
 
 
 async def _is_new(connection: AsyncConnection, quote: SentenceCitation, since: datetime) -> bool:

@@ -37,7 +37,7 @@ class WatchRound(Contract):
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _Piece:
     """News that is to be told, and what its watch is compared with before and after."""
 
     watch_id: int
@@ -60,7 +60,7 @@ async def make_round(
     async with database.connection() as connection:
         due = await due_watches(connection, only)
     problems: list[str] = []
-    taken: list[_Taken] = []
+    pieces: list[_Piece] = []
     for watch in due:
         look = await _look(database, manager, watch, problems)
         if look is None:
@@ -71,14 +71,14 @@ async def make_round(
         if not moved:
             await discard(database, look, watch)
         if look.news is not None and (moved or dry_run):
-            taken.append(_Taken(watch.watch.watch_id, watch.compared, new, look.news))
+            pieces.append(_Piece(watch.watch.watch_id, watch.compared, new, look.news))
     sent = not dry_run and settings.alerts_somewhere
     if sent:
-        daily = [piece for piece in taken if piece.news.watch.pace == "daily"]
-        messages = [[piece] for piece in taken if piece.news.watch.pace == "at_once"] + ([daily] if daily else [])
+        daily = [piece for piece in pieces if piece.news.watch.pace == "daily"]
+        messages = [[piece] for piece in pieces if piece.news.watch.pace == "at_once"] + ([daily] if daily else [])
         for message in messages:
             sent = await _send(database, settings, message, problems) and sent
-    return WatchRound(compared=len(due), news=[piece.news for piece in taken], sent=sent, problems=problems)
+    return WatchRound(compared=len(due), news=[piece.news for piece in pieces], sent=sent, problems=problems)
 
 
 async def _look(database: Database, manager: Manager, due: Due, problems: list[str]) -> Look | None:
@@ -103,7 +103,7 @@ async def _move(database: Database, due: Due, new: Compared) -> bool:
         return await move_on(connection, due.watch.watch_id, due.compared, new)
 
 
-async def _send(database: Database, settings: Settings, message: Sequence[_Taken], problems: list[str]) -> bool:
+async def _send(database: Database, settings: Settings, message: Sequence[_Piece], problems: list[str]) -> bool:
     """Send one message. Where it reached nobody its watches go back, and the next round tells of them."""
     alert = alert_of([piece.news for piece in message])
     failed = await _deliver(settings, alert)

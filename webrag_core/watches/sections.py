@@ -26,7 +26,7 @@ def section_of(text: str, heading: Sequence[str]) -> str | None:
     last = first
     while last + 1 < len(blocks) and blocks[last + 1].heading_path[: len(path)] == path:
         last += 1
-        if last > first and _is_heading_of(text, blocks[last], path):  # another section of the same name
+        if last > first and _is_heading_of(blocks[last], path):  # another section of the same name
             last -= 1
             break
     return text[blocks[first].start : blocks[last].end]
@@ -51,7 +51,7 @@ def _depth(block: Block, wanted: tuple[str, ...]) -> int:
     )
 
 
-def _is_heading_of(text: str, block: Block, path: tuple[str, ...]) -> bool:
+def _is_heading_of(block: Block, path: tuple[str, ...]) -> bool:
     return block.kind == "heading" and block.heading_path == path
 
 
