@@ -94,7 +94,9 @@ def test_the_wheel_holds_goldens_and_the_small_site_and_nothing_of_the_clones_us
     assert {"evals/golden/retrieval/documents.jsonl.xz", "webrag_core/providers/token_weights.npy"} <= names
     assert not [name for name in names if name.startswith(("benchmarks", "tests", "webrag_dagster/defs/sources"))]
     assert "webrag.py" in names
-    assert wheel.stat().st_size < 3_300_000
+    # the guard is against data that slips in; code may grow
+    data = [entry for entry in zipfile.ZipFile(wheel).infolist() if not entry.filename.endswith(".py")]
+    assert sum(entry.compress_size for entry in data) < 1_800_000
 
 
 def test_the_wheel_holds_no_fits_and_no_recipes_of_sites_and_imports_none(wheel: Path) -> None:
