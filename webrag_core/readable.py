@@ -32,6 +32,6 @@ def shortened(text: str, limit: int = 60) -> str:
     return repr(line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…")
 
 
-def counted(number: int, noun: str) -> str:
-    """A number with its noun."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun; `plural` where that is not the noun with an s."""
+    return f"{number} {noun if number == 1 else plural or f'{noun}s'}"

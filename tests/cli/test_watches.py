@@ -32,6 +32,8 @@ def test_a_watched_page_is_told_of_on_the_command_line(webrag_here: Webrag, tmp_
     assert call("watch", "add", PAGE, "--section", "Storing").stdout == f"watch 2: “Storing” of {PAGE}\n"
     assert "has no section" in call("watch", "add", PAGE, "--section", "Serving").stderr
     assert "exactly one" in call("watch", "add").stderr
+    assert "no text of this page is stored yet" in call("watch", "add", f"{PAGE}-later").stdout
+    assert call("watch", "remove", "3").returncode == 0
     assert "a question goes behind --question" in call("watch", "add", "How hot is green tea brewed?").stderr
     second = str(write_site(tmp_path / "2.warc.gz", site(75)))
     assert call("ingest", PAGE, "--refresh", WEBRAG_WARC=second).returncode == 0
@@ -39,7 +41,7 @@ def test_a_watched_page_is_told_of_on_the_command_line(webrag_here: Webrag, tmp_
     assert [one["watch"]["watch_id"] for one in dry["news"]] == [1]
     told = call("watch", "check").stdout
     assert "- Green tea is brewed at 80 degrees.\n  + Green tea is brewed at 75 degrees.\n" in told
-    assert call("watch", "check").stdout == "no news; 0 watches were compared\n"
+    assert call("watch", "check").stdout == "no news: no page of 2 watches has a new text since the last look\n"
     assert [one["watch_id"] for one in json.loads(call("watch", "list", "--json").stdout)["watches"]] == [1, 2]
     assert call("watch", "remove", "1").returncode == 0
     assert call("watch", "remove", "1").returncode == 2

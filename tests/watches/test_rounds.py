@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from psycopg.types.json import Jsonb
 
 from tests.acquisition.served_pages import HOME, ServedPages
 from tests.corpus.corpora import broken_rules, rows
@@ -135,6 +136,49 @@ def test_quotes_stand_side_by_side_with_the_answers_that_rest_on_them(at_place: 
         quote = next(one for one in news.quotes if "80 degrees" in one.before)
         assert (quote.answer_id, quote.state) == (answer.answer_id, "changed")
         assert "75 degrees" in (quote.after or "")
+
+    at_place(test)
+
+
+async def without_sentences(place: Place, *, likely: bool) -> int:
+    """The number of a stored answer that only shows its first quote, as likely or as near."""
+    answer = await place.manager.answer(Question(QUESTION))
+    number = answer.answer_id
+    assert number is not None
+    shown = {"status": "likely" if likely else "not_found"} | {
+        "highlights": [{"citation": 1, "marks": [], "likely": likely}]
+    }
+    async with place.corpus.database.connection() as connection:
+        await connection.execute("DELETE FROM sentence_citations WHERE answer_id = %s", (number,))
+        await connection.execute("DELETE FROM answer_sentences WHERE answer_id = %s", (number,))
+        await connection.execute("UPDATE answer_runs SET prose = prose || %s WHERE id = %s", (Jsonb(shown), number))
+    return number
+
+
+def test_an_answer_does_not_rest_on_passages_that_it_only_lists(at_place: Any) -> None:
+    async def test(place: Place) -> None:
+        await without_sentences(place, likely=False)
+        await place.watch(page=GREEN)
+        await place.put(GREEN, green(75))
+        [news] = await place.news()
+        assert (news.quotes, news.answers) == ([], [])
+
+    at_place(test)
+
+
+def test_another_likely_passage_is_another_answer(at_place: Any) -> None:
+    async def test(place: Place) -> None:
+        number = await without_sentences(place, likely=True)
+        await place.watch(answer=number)
+        await place.watch(page=GREEN)
+        await place.put(GREEN, green(75))
+        trial = await place.news(dry_run=True)
+        assert [news.after.answer_id for news in trial if news.after is not None] == [None]
+        of_page, of_question = await place.news()
+        assert [answer.answer_id for answer in of_page.answers] == [number]
+        assert of_question.event == "answer"
+        assert of_question.after is not None
+        assert of_question.after.answer_id is not None
 
     at_place(test)
 

@@ -11,13 +11,22 @@ from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.output import Json, complain, print_json, print_line, print_table
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
+from webrag_core.readable import counted
 
 if TYPE_CHECKING:
     from webrag_core.watches.models import Watch
+    from webrag_core.watches.rounds import WatchRound
 
 watch_app = typer.Typer(
     no_args_is_help=True, help="Pages, sections and questions whose changes are told: add, list, remove, check."
 )
+
+
+_FIRST_TEXT = (
+    "no text of this page is stored yet: the first one that is stored is what later ones are compared with"
+    " (`webrag ingest URL` stores it)"
+)
+_FIRST_ANSWER = "`webrag watch check` puts the question for the first time; later answers are compared with that one"
 
 
 @watch_app.command()
@@ -56,21 +65,25 @@ def add(
         print_json(watch.model_dump(mode="json"))
     else:
         print_line(f"watch {watch.watch_id}: {watch.subject}")
+        if watch.state == "waiting":
+            print_line(_FIRST_ANSWER if watch.url is None else _FIRST_TEXT)
 
 
 @watch_app.command("list")
 def list_all(as_json: Json = False) -> None:
     """All watches, with the last look and the last message of each."""
+    from webrag_core.application.watching import WatchList
     from webrag_core.store.database import Database
     from webrag_core.watches.store import list_watches
 
-    async def work() -> list[Watch]:
+    async def work() -> WatchList:
         async with await Database.open(load_settings()) as database, database.connection() as connection:
-            return await list_watches(connection)
+            watches = await list_watches(connection)
+        return WatchList(watches=watches, total=len(watches))
 
-    watches = asyncio.run(work())
+    listed = asyncio.run(work())
     if as_json:
-        print_json({"watches": [watch.model_dump(mode="json") for watch in watches]})
+        print_json(listed.model_dump(mode="json"))
         return
     print_table(
         ("watch", "of", "told", "state", "last look", "last message", "declared in"),
@@ -81,13 +94,13 @@ def list_all(as_json: Json = False) -> None:
                     watch.watch_id,
                     watch.subject,
                     watch.pace.replace("_", " "),
-                    "missing" if watch.gone else None,
+                    watch.state,
                     None if watch.looked_at is None else f"{watch.looked_at:%Y-%m-%d %H:%M}",
                     None if watch.sent_at is None else f"{watch.sent_at:%Y-%m-%d %H:%M}",
                     watch.declared_in,
                 )
             ]
-            for watch in watches
+            for watch in listed.watches
         ],
     )
 
@@ -128,7 +141,6 @@ def check(
     from webrag_core.application.watching import CheckWatches
     from webrag_core.indexing.pipeline import Corpus
     from webrag_core.watches.messages import headline, lines_of
-    from webrag_core.watches.rounds import WatchRound
 
     async def work() -> WatchRound:
         async with Corpus.open(load_settings()) as corpus:
@@ -145,4 +157,13 @@ def check(
         for line in lines_of(news):
             print_line(f"  {line}")
     if not round_of_all.news:
-        print_line(f"no news; {round_of_all.compared} watches were compared")
+        print_line(_quiet(round_of_all))
+
+
+def _quiet(made: WatchRound) -> str:
+    """A round without news, in one line."""
+    if not made.watches:
+        return "nothing is watched: `webrag watch add` adds a page, a section or a question"
+    if not made.compared:
+        return f"no news: no page of {counted(made.watches, 'watch', 'watches')} has a new text since the last look"
+    return f"no news: {made.compared} of {counted(made.watches, 'watch', 'watches')} compared with new texts"

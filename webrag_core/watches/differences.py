@@ -70,6 +70,16 @@ def same_words(text: str, other: str) -> bool:
     return _letters(_units(text)) == _letters(_units(other))
 
 
+def words_of(text: str) -> str:
+    """What a text (Markdown) says, in one line, without its layout and the headings above it. A row of a table may
+    stand without its table."""
+    language = language_of(text)
+    blocks = parse_blocks(text)
+    body = [block for block in blocks if block.kind != "heading"] or blocks
+    pieces = [unit.words for block in body for unit in _of_block(text, block, language)]
+    return " ".join(_row(piece) if piece.startswith("|") else piece for piece in pieces if piece)
+
+
 def _passage(
     change: BlockChange, old: Sequence[_Unit], removed: Counter[str], new: Sequence[_Unit], added: Counter[str]
 ) -> Passage | None:

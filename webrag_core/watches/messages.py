@@ -10,6 +10,7 @@ from typing import Any
 from webrag_core.page_text import one_line
 from webrag_core.providers.alerts import Alert
 from webrag_core.readable import counted
+from webrag_core.watches.differences import words_of
 from webrag_core.watches.models import Event, GivenAnswer, News, QuoteChange
 
 KINDS: dict[Event, str] = {"back": "watch_recovered"}
@@ -69,7 +70,7 @@ def lines_of(news: News, *, titled: bool = False) -> Iterator[str]:
         yield from _answers(news.before, news.after)
     for quote in news.quotes[:_MOST]:
         yield f"quote {quote.number} of answer {quote.answer_id} {_state(quote)}:"
-        yield from _sides(quote.before, quote.after if news.event != "back" else None)
+        yield from _sides(words_of(quote.before), words_of(quote.after or "") if news.event != "back" else None)
     yield from _left(len(news.quotes), "quote")
     if news.answers:
         yield "answers that rest on it: " + ", ".join(
@@ -80,7 +81,8 @@ def lines_of(news: News, *, titled: bool = False) -> Iterator[str]:
 
 def _answers(before: GivenAnswer, after: GivenAnswer) -> Iterator[str]:
     for when, given in (("before", before), ("now", after)):
-        yield f"{when}, answer {given.answer_id}, {given.status.replace('_', ' ')}:"
+        number = "" if given.answer_id is None else f"answer {given.answer_id}, "
+        yield f"{when}, {number}{given.status.replace('_', ' ')}:"
         sign = "-" if when == "before" else "+"
         yield from (f"{sign} {_page_words(sentence)}" for sentence in given.sentences[:_MOST])
         yield from _left(len(given.sentences), "sentence")

@@ -17,10 +17,15 @@ Event = Literal["changed", "gone", "back", "quotes", "answer"]
 answer is the same; the question is answered otherwise."""
 
 
+WatchState = Literal["waiting", "compared", "missing"]
+"""Nothing is stored yet that later texts or answers could be compared with; something is; or the page or section was
+missing at the last look."""
+
+
 class Watch(Contract):
     """What somebody watches: the page at `url`, the section below the headings `heading` of it, or a question to the
     stored pages (of `sources`, if any). `declared_in` is the file that declares it. `looked_at` is the last comparison,
-    `sent_at` the last message; `gone`: the page or section was missing then."""
+    `sent_at` the last message."""
 
     watch_id: int
     kind: Kind
@@ -33,7 +38,7 @@ class Watch(Contract):
     created_at: datetime
     looked_at: datetime | None
     sent_at: datetime | None
-    gone: bool
+    state: WatchState
 
     @property
     def subject(self) -> str:
@@ -72,9 +77,10 @@ class RestingAnswer(Contract):
 
 
 class GivenAnswer(Contract):
-    """What a question is answered by: the verdict, and the sentences or listed passages, each proved by its quote."""
+    """What a question is answered by: the verdict, and the sentences or listed passages, each proved by its quote.
+    `answer_id` is None where the answer is not kept, as of a trial."""
 
-    answer_id: int
+    answer_id: int | None
     status: Status
     sentences: list[str]
 

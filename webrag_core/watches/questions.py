@@ -45,7 +45,7 @@ class NotCompared:
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """What an answer says by one sentence or listed passage, and the quotes that prove it."""
+    """What an answer says by one sentence, listed passage or likely passage, and the quotes that prove it."""
 
     text: str
     quotes: tuple[SentenceCitation, ...]
@@ -68,7 +68,7 @@ async def look_at_question(database: Database, manager: Manager, due: Due) -> Lo
     compared = replace(due.compared, pages=due.pages_now)
     if old is None or old.answer_id is None:
         return Look(replace(compared, answer_id=new.answer_id))
-    wanted = {citation.number for citation in _cited(old)}
+    wanted = {quote.number for statement in _statements(old) for quote in statement.quotes}
     states = await citation_states(database, answers=[old.answer_id])
     lost = [state for state in states if state.number in wanted and state.state in LOST and touches(state)]
     async with database.connection() as connection:
@@ -96,6 +96,12 @@ async def discard(database: Database, look: Look, due: Due) -> None:
         answer = await _answer(database, number)
         if answer is not None:
             await _discard(database, answer)
+
+
+def without_number(news: News) -> News:
+    """The news of a look whose answer is not kept: nobody could find it by its number."""
+    after = None if news.after is None else news.after.model_copy(update={"answer_id": None})
+    return news.model_copy(update={"after": after})
 
 
 async def _differs(connection: AsyncConnection, old: Answer, new: Answer, lost: set[int]) -> bool:
@@ -145,16 +151,8 @@ def _statements(answer: Answer) -> Iterator[_Statement]:
     for row in answer.listed:
         quote = answer.citation(row.citation)
         yield _Statement(f"{row.group} {row.label} {quote.quote}", (quote,))
-
-
-def _cited(answer: Answer) -> Iterator[SentenceCitation]:
-    """The quotes that prove what it says, or that hold what it shows as the likely answer."""
-    for sentence in answer.sentences:
-        yield from map(answer.citation, sentence.citations)
-    for row in answer.listed:
-        yield answer.citation(row.citation)
     for shown in answer.likely:
-        yield answer.citation(shown.citation)
+        yield _Statement(shown.text, (answer.citation(shown.citation),))
 
 
 def _given(answer: Answer) -> GivenAnswer:
@@ -162,8 +160,7 @@ def _given(answer: Answer) -> GivenAnswer:
     sentences = [sentence.text for sentence in answer.sentences] or [
         statement.text for statement in _statements(answer)
     ]
-    shown = sentences or [item.text for item in answer.likely]
-    return GivenAnswer(answer_id=answer.answer_id, status=answer.status, sentences=shown)
+    return GivenAnswer(answer_id=answer.answer_id, status=answer.status, sentences=sentences)
 
 
 async def _answer(database: Database, answer_id: int | None) -> Answer | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from psycopg import AsyncConnection
 
@@ -22,7 +23,8 @@ async def quotes_of_pages(
     database: Database, documents: Sequence[int], text: str, *, standing: bool
 ) -> tuple[list[QuoteChange], list[RestingAnswer]]:
     """The quotes of these pages that stand in `text`, a text of theirs, and no longer on the pages (with `standing`:
-    that stand there), with the answers that cite them. Runs that gathered evidence for another answer are left out."""
+    that stand there), with the answers that rest on them: passages that an answer only lists below what it says do not
+    count. Runs that gathered evidence for another answer are left out."""
     states = await citation_states(database, documents=documents)
     letters = await beside_loop(letters_of, text)
     touched = [
@@ -31,11 +33,11 @@ async def quotes_of_pages(
         if (state.state not in LOST) is standing and touches(state) and letters_of(state.quote) in letters
     ]
     async with database.connection() as connection:
-        questions = await _questions(connection, [touch.answer_id for touch in touched])
-        shown = [touch for touch in touched if touch.answer_id in questions]
+        resting = await _resting(connection, [touch.answer_id for touch in touched])
+        shown = [touch for touch in touched if resting.get(touch.answer_id, _NOTHING).has(touch.number)]
         quotes = await side_by_side(connection, shown)
     answers = [
-        RestingAnswer(answer_id=number, question=questions[number])
+        RestingAnswer(answer_id=number, question=resting[number].question)
         for number in dict.fromkeys(item.answer_id for item in shown)
     ]
     return quotes, answers
@@ -74,9 +76,33 @@ def touches(state: CitationState) -> bool:
     return state.cause != "extractor"
 
 
-async def _questions(connection: AsyncConnection, answers: Sequence[int]) -> dict[int, str]:
+@dataclass(frozen=True, slots=True)
+class _Basis:
+    """A question, and the numbers of the quotes that its answer rests on; None: all."""
+
+    question: str = ""
+    numbers: frozenset[int] | None = frozenset()
+
+    def has(self, number: int) -> bool:
+        return self.numbers is None or number in self.numbers
+
+
+_NOTHING = _Basis()
+
+
+async def _resting(connection: AsyncConnection, answers: Sequence[int]) -> dict[int, _Basis]:
+    """What answers rest on, by their numbers. An answer in prose rests on the quotes of its sentences, on what it
+    lists as its answer, and on the passage that it shows as the likely answer; one of evidence on all of it."""
     cursor = await connection.execute(
-        "SELECT id, query FROM answer_runs WHERE id = ANY(%s) AND origin IS DISTINCT FROM %s",
+        "SELECT r.id, r.query, CASE WHEN r.kind = 'prose' THEN array("
+        " SELECT s.number FROM sentence_citations s WHERE s.answer_id = r.id"
+        " UNION SELECT (l ->> 'citation')::int FROM jsonb_array_elements(r.prose -> 'listed') l"
+        " UNION SELECT (h ->> 'citation')::int FROM jsonb_array_elements(r.prose -> 'highlights') h"
+        "  WHERE (h ->> 'likely')::boolean) END"
+        " FROM answer_runs r WHERE r.id = ANY(%s) AND r.origin IS DISTINCT FROM %s",
         (list(set(answers)), ANSWER),
     )
-    return {int(number): str(question) for number, question in await cursor.fetchall()}
+    return {
+        int(number): _Basis(str(question), None if numbers is None else frozenset(numbers))
+        for number, question, numbers in await cursor.fetchall()
+    }

@@ -16,8 +16,8 @@ from webrag_core.retrieval.models import Contract
 from webrag_core.store.database import Database
 from webrag_core.watches.messages import alert_of
 from webrag_core.watches.models import News
-from webrag_core.watches.questions import NotCompared, discard, look_at_question
-from webrag_core.watches.store import Compared, Due, due_watches, move_on, postpone
+from webrag_core.watches.questions import NotCompared, discard, look_at_question, without_number
+from webrag_core.watches.store import Compared, Due, count_watches, due_watches, move_on, postpone
 from webrag_core.watches.texts import Look, look_at_text
 
 logger = logging.getLogger(__name__)
@@ -27,9 +27,11 @@ _AGAIN = timedelta(hours=1)
 
 
 class WatchRound(Contract):
-    """What a round brought: watches that were `compared`, the `news`, and what went wrong, a line each. `sent`: every
+    """What a round brought: how many `watches` there are, how many were `compared` because a page of theirs has a new
+    text, the `news`, and what went wrong, a line each. `sent`: every
     piece of news went to an address of the settings; False also where none is set."""
 
+    watches: int
     compared: int
     news: list[News]
     sent: bool
@@ -59,6 +61,7 @@ async def make_round(
     news is returned, nothing is sent, and no watch moves on."""
     async with database.connection() as connection:
         due = await due_watches(connection, only)
+        watches = await count_watches(connection) if only is None else len(only)
     problems: list[str] = []
     pieces: list[_Piece] = []
     for watch in due:
@@ -71,14 +74,17 @@ async def make_round(
         if not moved:
             await discard(database, look, watch)
         if look.news is not None and (moved or dry_run):
-            pieces.append(_Piece(watch.watch.watch_id, watch.compared, new, look.news))
+            news = look.news if moved else without_number(look.news)
+            pieces.append(_Piece(watch.watch.watch_id, watch.compared, new, news))
     sent = not dry_run and settings.alerts_somewhere
     if sent:
         daily = [piece for piece in pieces if piece.news.watch.pace == "daily"]
         messages = [[piece] for piece in pieces if piece.news.watch.pace == "at_once"] + ([daily] if daily else [])
         for message in messages:
             sent = await _send(database, settings, message, problems) and sent
-    return WatchRound(compared=len(due), news=[piece.news for piece in pieces], sent=sent, problems=problems)
+    return WatchRound(
+        watches=watches, compared=len(due), news=[piece.news for piece in pieces], sent=sent, problems=problems
+    )
 
 
 async def _look(database: Database, manager: Manager, due: Due, problems: list[str]) -> Look | None:

@@ -10,7 +10,7 @@ from psycopg import AsyncConnection, sql
 from psycopg.rows import class_row
 
 from webrag_core.errors import InvalidInputError, NotStoredError
-from webrag_core.watches.models import Watch
+from webrag_core.watches.models import Watch, WatchState
 from webrag_core.watches.subjects import Kind, Pace, Subject
 
 MOST = 1_000
@@ -48,7 +48,8 @@ class Due:
 
 _COLUMNS = (
     "w.id AS watch_id, w.kind, w.url, w.heading, w.question, w.sources, w.pace, w.declared_in, w.created_at,"
-    " w.looked_at, w.sent_at, w.gone"
+    " w.looked_at, w.sent_at, CASE WHEN w.gone THEN 'missing' WHEN w.version_id IS NULL AND w.answer_id IS NULL"
+    " THEN 'waiting' ELSE 'compared' END AS state"
 )
 _WATCHES = f"SELECT {_COLUMNS} FROM watches w"  # noqa: S608
 
@@ -146,7 +147,7 @@ _PLACE = (
     " WHERE t.id = coalesce((SELECT a.document_id FROM url_aliases a WHERE a.url = w.url),"
     " (SELECT o.id FROM documents o WHERE o.canonical_url = w.url))"
 )
-_STATE = "w.version_id, w.seen_version, w.answer_id, w.pages"
+_STATE = "w.version_id, w.seen_version, w.gone, w.answer_id, w.pages"
 _DUE_TEXTS = f"""
 SELECT {_COLUMNS}, {_STATE}, d.id AS document_id, d.current_version, d.status = 'gone' AS is_gone, ARRAY[d.key] AS keys
 FROM watches w CROSS JOIN LATERAL ({_PLACE}) d
@@ -190,6 +191,7 @@ class _Row:
     created_at: datetime
     looked_at: datetime | None
     sent_at: datetime | None
+    state: WatchState
     gone: bool
     version_id: int | None
     seen_version: int | None
