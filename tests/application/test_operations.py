@@ -79,6 +79,8 @@ def test_what_cannot_be_meant_is_refused_before_anything_runs() -> None:
         Ask.of(question="Which tea?", time="valid").as_question()
     with pytest.raises(InvalidInputError, match="give either"):
         Ask.of(question="Which tea?", at="2024", years=(2023,)).as_question()
+    with pytest.raises(InvalidInputError, match="max_age .* needs urls"):
+        Ask.of(question="Which tea?", max_age=60.0).as_question()
     with pytest.raises(InvalidInputError, match="year must be"):
         Ask.of(question="Which tea?", years=(0,)).as_question()
     with pytest.raises(InvalidInputError, match=r"^since: 'soon' is not a date"):

@@ -89,6 +89,8 @@ class Ask(AskParameters):
         check_date(self.at, self.time)
         check_list("constraint", self.constraints, MOST_CONSTRAINTS)
         check_years(self.years)
+        if self.max_age is not None and not self.urls:
+            raise InvalidInputError("max_age is about pages that are fetched for the answer: it needs urls")
         is_dated = stated_range(self.since, self.until) is not None or bool(self.years)
         if is_dated and self.at is not None:
             raise InvalidInputError("at says when the pages are read, since, until and years which pages: give either")

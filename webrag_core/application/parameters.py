@@ -30,7 +30,7 @@ Constraints = Annotated[
 KindOfQuestion = Annotated[Intent | None, Field(description="Kind of question; unset = as its words say")]
 MaxAge = Annotated[
     float | None,
-    Field(ge=0, le=_CENTURY, allow_inf_nan=False, description="Seconds; older stored pages are fetched again"),
+    Field(ge=0, le=_CENTURY, allow_inf_nan=False, description="Seconds; pages of `urls`, and what they link to, are fetched again when older"),
 ]
 Years = Annotated[tuple[int, ...], Field(max_length=MOST_PLACES, description="Only pages that state a date in these")]
 

@@ -115,6 +115,8 @@ def ingest(
             f" {report.reused} already there, {len(report.failed)} failed;"
             f" {report.embedded} texts embedded{tokens_charged(report.embedding_tokens)}"
         )
+        if report.embedded and load_settings().retrieval_windows:
+            print_line("`webrag model windows` lets questions find them that are put in other words")
     raise typer.Exit(1 if report.failed else 0)
 
 
