@@ -92,7 +92,7 @@ async def core_and_models(settings: Settings, site: ServedPages) -> dict[str, di
     """What the core and the tools for models find, live and as of now, by door and typed address."""
 
     async def tool(client: Client, typed: str, **more: str) -> set[str]:
-        result = await called(client, "search", query=QUERY, source_urls=[typed], top_k=50, output="data", **more)
+        result = await called(client, "search", question=QUERY, urls=[typed], top_k=50, output="data", **more)
         if result.is_error:
             assert "nothing is stored at" in text_of(result)
             return set()
@@ -107,7 +107,7 @@ async def core_and_models(settings: Settings, site: ServedPages) -> dict[str, di
         past = {typed: named(await search_at(corpus, request(typed), AsOf.now())) for typed in EXPECTED}
 
     async def sources_of_answer(client: Client, typed: str) -> set[str]:
-        result = await called(client, "answer", url=f"{typed}/doc", query=QUERY, at="now", output="data")
+        result = await called(client, "answer", urls=f"{typed}/doc", question=QUERY, at="now", output="data")
         assert result.structured_content is not None, text_of(result)
         return {NAMES[one["url"]] for one in result.structured_content["sources"]}
 
@@ -123,7 +123,7 @@ async def core_and_models(settings: Settings, site: ServedPages) -> dict[str, di
 
 
 def rest(client: httpx2.Client, typed: str) -> set[str]:
-    response = client.post("/api/search", json={"query": QUERY, "urls": [typed], "top_k": 50}).raise_for_status()
+    response = client.post("/api/search", json={"question": QUERY, "urls": [typed], "top_k": 50}).raise_for_status()
     return {NAMES[one["chunk"]["source_url"]] for one in response.json()["chunks"]}
 
 
@@ -165,7 +165,7 @@ def test_an_address_means_the_same_pages_at_every_door(database_url: str, webrag
 def test_what_is_no_address_is_refused_at_every_door(database_url: str, webrag_here: Webrag) -> None:
     settings = tea_settings(database_url)
     with web_server(settings) as client:
-        response = client.post("/api/search", json={"query": QUERY, "urls": ["notes.html"]})
+        response = client.post("/api/search", json={"question": QUERY, "urls": ["notes.html"]})
         assert (response.status_code, response.json()["error"]["code"]) == (400, "invalid_url")
         shown = client.get("/search", params={"q": QUERY, "below": "notes.html"})
         assert (shown.status_code, "is no web address" in shown.text) == (400, True)

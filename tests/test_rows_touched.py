@@ -294,7 +294,7 @@ def test_the_states_of_all_quotes_are_read_in_parts(stored: tuple[Stored, Stored
 
 def test_a_search_by_valid_time(stored: tuple[Stored, Stored]) -> None:
     # the pages that do not say when they hold are counted; the versions are loaded of the others only
-    body = {"query": "How much does the kettle hold?", "at": "2024-06-01", "time": "valid"}
+    body = {"question": "How much does the kettle hold?", "at": "2024-06-01", "time": "valid"}
 
     def work(one: Stored) -> Counter[str]:
         return one.reads(lambda: one.client.post("/api/search", json=body).raise_for_status())

@@ -74,7 +74,7 @@ class QuestionOptions(TypedDict, total=False):
 
 
 class AnswerOptions(TypedDict, total=False):
-    """Parameters of `GatherEvidence` but its URLs and query."""
+    """Parameters of `GatherEvidence` but its URLs and question."""
 
     intent: QueryType | None
     known_context: str | None
@@ -89,7 +89,7 @@ class AnswerOptions(TypedDict, total=False):
 
 
 class SearchOptions(TypedDict, total=False):
-    """Parameters of `Search` but its query."""
+    """Parameters of `Search` but its question."""
 
     intent: Intent | None
     pattern: str
@@ -216,18 +216,18 @@ class WebRAG:
         """What `ask` would do (`Manager.plan`)."""
         return self._wait(Ask.of(question=question, **options).plan(self._now.services))
 
-    def answer(self, urls: str | Sequence[str], query: str, **options: Unpack[AnswerOptions]) -> OrchestrationResult:
-        """All evidence for a query, found by following links from `urls` (`OrchestratorEngine.run`)."""
+    def answer(self, urls: str | Sequence[str], question: str, **options: Unpack[AnswerOptions]) -> OrchestrationResult:
+        """All evidence for a question, found by following links from `urls` (`OrchestratorEngine.run`)."""
         start = (urls,) if isinstance(urls, str) else tuple(urls)
-        return self._wait(GatherEvidence.of(urls=start, query=query, **options).run(self._now.services))
+        return self._wait(GatherEvidence.of(urls=start, question=question, **options).run(self._now.services))
 
-    def search(self, query: str | SearchRequest, **options: Unpack[SearchOptions]) -> CorpusSearch:
+    def search(self, question: str | SearchRequest, **options: Unpack[SearchOptions]) -> CorpusSearch:
         """Search what is stored, or was at a time (`Search`). A `SearchRequest` goes with `at` and `time` alone."""
-        return self._wait(_search(self._now.services, query, options))
+        return self._wait(_search(self._now.services, question, options))
 
-    async def asearch(self, query: str | SearchRequest, **options: Unpack[SearchOptions]) -> CorpusSearch:
+    async def asearch(self, question: str | SearchRequest, **options: Unpack[SearchOptions]) -> CorpusSearch:
         """As `search`, awaited from any event loop."""
-        return await asyncio.wrap_future(self._begin(_search(self._now.services, query, options)))
+        return await asyncio.wrap_future(self._begin(_search(self._now.services, question, options)))
 
     def ingest(self, url: str, **options: Unpack[IngestOptions]) -> AddedDocument:
         """Fetch, store and index one page (`Ingest`). Raises FetchError."""
@@ -343,9 +343,9 @@ async def _serve(settings: Settings, acquirer: Acquirer | None, ready: Future[_O
         ready.set_exception(error)
 
 
-async def _search(services: Services, query: str | SearchRequest, options: SearchOptions) -> CorpusSearch:
-    if isinstance(query, str):
-        return await Search.of(query=query, **options).run(services)
+async def _search(services: Services, question: str | SearchRequest, options: SearchOptions) -> CorpusSearch:
+    if isinstance(question, str):
+        return await Search.of(question=question, **options).run(services)
     if options.keys() - {"at", "time"}:
         raise InvalidInputError("what a SearchRequest searches for stands in itself: only at and time go with it")
-    return await search_as_of(services.corpus, query, options.get("at"), time=options.get("time", "seen"))
+    return await search_as_of(services.corpus, question, options.get("at"), time=options.get("time", "seen"))

@@ -33,7 +33,7 @@ async def _answers(site: Path) -> tuple[OrchestrationResult, Answer]:
     from webrag_core.indexing.pipeline import Corpus
 
     # `run`: the walk is worth seeing the second time, too
-    walk = GatherEvidence.of(urls=[DEMO_URL], query=DEMO_QUERY, scope="run")
+    walk = GatherEvidence.of(urls=[DEMO_URL], question=DEMO_QUERY, scope="run")
     ask = Ask.of(question=DEMO_QUERY, urls=[DEMO_URL])
     async with Corpus.open(load_settings(webrag_warc=site)) as corpus:
         services = Services.over(corpus)

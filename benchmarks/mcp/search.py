@@ -65,19 +65,19 @@ async def measure(home: Path, site: Path, goldens: Sequence[GoldenQuery], rounds
     async with Client(stdio_client(parameters), mode="legacy") as client:
         tools = [tool.model_dump_json(exclude_none=True, by_alias=True) for tool in (await client.list_tools()).tools]
         for golden in goldens[:_WARM_UP]:
-            await client.call_tool("search", {"query": golden.query})
+            await client.call_tool("search", {"question": golden.query})
         times, sizes = [], []
         spent = _cpu_seconds(home)
         for turn in range(rounds):
             for golden in goldens:
                 begun = time.perf_counter()
-                result = await client.call_tool("search", {"query": f"{golden.query} {turn}"})
+                result = await client.call_tool("search", {"question": f"{golden.query} {turn}"})
                 times.append((time.perf_counter() - begun) * 1000)
                 sizes.append(_size(result))
         spent = _cpu_seconds(home) - spent
         answered = []
         for golden in goldens[:answers]:
-            arguments = {"url": golden.seed_url, "query": golden.query, "research_mode": "auto"}
+            arguments = {"urls": golden.seed_url, "question": golden.query, "research_mode": "auto"}
             answered.append(_size(await client.call_tool("answer", arguments)))
         return {
             "tools_tokens": sum(count_tokens(tools)),
@@ -97,7 +97,8 @@ async def measure(home: Path, site: Path, goldens: Sequence[GoldenQuery], rounds
 async def _concurrently(client: Client, goldens: Sequence[GoldenQuery]) -> dict[str, Any]:
     async def ask(number: int) -> bool:
         golden = goldens[number % len(goldens)]
-        arguments = {"url": golden.seed_url, "query": f"{golden.query} {number}", "research_mode": _MODES[number % 3]}
+        question, mode = f"{golden.query} {number}", _MODES[number % 3]
+        arguments = {"urls": golden.seed_url, "question": question, "research_mode": mode}
         return (await client.call_tool("answer", arguments)).is_error
 
     begun = time.perf_counter()
@@ -105,7 +106,7 @@ async def _concurrently(client: Client, goldens: Sequence[GoldenQuery]) -> dict[
     beside: list[float] = []
     while not asking.done():
         started = time.perf_counter()
-        await client.call_tool("search", {"query": goldens[len(beside) % len(goldens)].query})
+        await client.call_tool("search", {"question": goldens[len(beside) % len(goldens)].query})
         beside.append((time.perf_counter() - started) * 1000)
     errors = sum(await asking)
     return {

@@ -65,7 +65,8 @@ def main() -> None:
     goldens = load_goldens(DEFAULT_GOLDEN)
     # one round of expansion: several pages, and short enough for many kills
     questions = [
-        Work("answer", {"url": golden.seed_url, "query": golden.query, "expansion_budget": 1}) for golden in goldens
+        Work("answer", {"urls": [golden.seed_url], "question": golden.query, "expansion_budget": 1})
+        for golden in goldens
     ]
     again = {"ops": {DOCUMENTS: {"config": {"pages": "all"}}}}
     refresh = Work("refresh", again, source_key(goldens[0].seed_url))

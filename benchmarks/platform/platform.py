@@ -53,7 +53,7 @@ def answers(place: Workplace, count: int) -> None:
     """Launch the demo question `count` times on a source that is indexed already."""
     from webrag_dagster.demo import DEMO_QUERY, DEMO_URL
 
-    config = {"urls": [DEMO_URL], "query": DEMO_QUERY}
+    config = {"urls": [DEMO_URL], "question": DEMO_QUERY}
     rows = []
     with place.running(*place.up()):
         place.ui.run_to_end("answer", config)  # takes the pages in

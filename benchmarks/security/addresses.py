@@ -192,11 +192,11 @@ async def mcp(attack: Attack) -> None:
         for start in range(0, len(attack.payloads), _MCP_URLS):
             urls = attack.payloads[start : start + _MCP_URLS]
             for url in urls:  # one at a time: a malformed one would refuse the whole call
-                result = await client.call_tool("ingest", {"url": url})
+                result = await client.call_tool("ingest", {"urls": url})
                 ingested.trials += 1
                 ingested.accepted += [] if result.is_error else [url]
         for url in attack.payloads:
-            result = await client.call_tool("answer", {"url": url, "query": _QUESTION})
+            result = await client.call_tool("answer", {"urls": url, "question": _QUESTION})
             answered.trials += 1
             answered.accepted += [] if result.is_error else [url]
     attack.close(ingested)
@@ -215,7 +215,7 @@ def dagster(attack: Attack) -> None:
     with dg.DagsterInstance.ephemeral() as instance:
         for url in attack.payloads[::_EACH_OF_MANY]:
             door.trials += 1
-            config = {"url": url, "query": _QUESTION}
+            config = {"urls": [url], "question": _QUESTION}
             if job.execute_in_process(instance=instance, run_config=config, raise_on_error=False).success:
                 door.accepted.append(url)
     attack.close(door)

@@ -222,7 +222,7 @@ def locked_tools(corpus: Corpus) -> None:
         async with Client(server) as client:
             await client.call_tool("status", {})
             with _locked(url):
-                for name, values in (("status", {}), ("ingest", {"url": _PAGE})):
+                for name, values in (("status", {}), ("ingest", {"urls": _PAGE})):
                     result = await asyncio.wait_for(client.call_tool(name, values), _COMMAND_SECONDS)
                     text = "".join(part.text for part in result.content if isinstance(part, TextContent))
                     expect("database_busy" in text, f"{name}: {text[:300]}")

@@ -198,7 +198,7 @@ async def shown_by_the_server(settings: Settings) -> tuple[list[str], list[str]]
     marks: list[str] = []
     async with Client(make_server(settings, ForgingSite(FORGERIES)), mode="legacy") as client:
         for number, first in enumerate(range(0, len(FORGERIES), _PER_PAGE)):
-            arguments = {"url": f"{SITE}/{number}", "query": QUESTION, "retrieval_mode": "full_context"}
+            arguments = {"urls": f"{SITE}/{number}", "question": QUESTION, "retrieval_mode": "full_context"}
             result = await client.call_tool("answer", arguments)
             text = "".join(block.text for block in result.content if block.type == "text")
             passed += [forgery for forgery in FORGERIES[first : first + _PER_PAGE] if passes(forgery, text)]

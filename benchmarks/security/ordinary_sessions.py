@@ -43,7 +43,7 @@ async def ordinary(settings: Settings, sessions: int) -> dict[str, Any]:
         async with Corpus.open(settings) as corpus, corpus.database.connection() as connection:
             await attach_source(connection, f"{_ATTACHED}/", 5)
         async with Client(address, mode="legacy") as client:
-            await client.call_tool("ingest", {"url": [f"{_STORED}/", f"{_ATTACHED}/"]})
+            await client.call_tool("ingest", {"urls": [f"{_STORED}/", f"{_ATTACHED}/"]})
         for number in range(sessions):
             session = _Session(address, kinds[number % len(kinds)], number, dice)
             await session.run()
@@ -52,8 +52,8 @@ async def ordinary(settings: Settings, sessions: int) -> dict[str, Any]:
         by_design: list[str] = []
         for number in range(sessions // 10):
             async with Client(address, mode="legacy") as client:
-                await client.call_tool("answer", {"url": f"{_STORED}/", "query": QUESTION})
-                result = await client.call_tool("ingest", {"url": f"https://later-{number}.example/"})
+                await client.call_tool("answer", {"urls": f"{_STORED}/", "question": QUESTION})
+                result = await client.call_tool("ingest", {"urls": f"https://later-{number}.example/"})
                 by_design += [text_of(result)] if is_refused(result) else []
     return {
         "sessions": sessions,
@@ -93,7 +93,7 @@ class _Session:
     async def _script(self) -> None:
         if self.kind.startswith("search first"):
             await self._client.call_tool("status", {})
-            await self._client.call_tool("search", {"query": QUESTION})
+            await self._client.call_tool("search", {"question": QUESTION})
             site = _ATTACHED if "attached" in self.kind else _STORED
             for _ in range(4):
                 await self._ask(self._page(site, new=site == _ATTACHED))
@@ -117,9 +117,9 @@ class _Session:
 
     async def _ask(self, *urls: str) -> None:
         name = self._dice.choice(["answer", "ingest"])
-        arguments: dict[str, Any] = {"url": list(urls)}
+        arguments: dict[str, Any] = {"urls": list(urls)}
         if name == "answer":
-            arguments |= {"query": QUESTION, "research_mode": self._dice.choice(["fast", "auto"])}
+            arguments |= {"question": QUESTION, "research_mode": self._dice.choice(["fast", "auto"])}
         result = await self._client.call_tool(name, arguments)
         self.calls += 1
         if is_refused(result):

@@ -26,8 +26,8 @@ STARTS = (
     ("POST", "/login", FORM, b"token=guess"),
     ("POST", "/logout", FORM, b""),
     ("POST", "/api/ask", JSON, b'{"question": "Who attacks?"}'),
-    ("POST", "/api/answer", JSON, b'{"query": "Who attacks?", "urls": ["https://site.example/"]}'),
-    ("POST", "/api/search", JSON, b'{"query": "attack"}'),
+    ("POST", "/api/answer", JSON, b'{"question": "Who attacks?", "urls": ["https://site.example/"]}'),
+    ("POST", "/api/search", JSON, b'{"question": "attack"}'),
     ("POST", "/api/feedback", JSON, b'{"answer": 1, "kind": "wrong"}'),
     ("POST", "/mcp", JSON, b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'),
 )
@@ -299,18 +299,18 @@ async def bodies(client: httpx2.AsyncClient) -> list[Attack]:
             ("nothing", b""),
             ("null", b"null"),
             ("a list", b"[]"),
-            ("not a number", b'{"query": NaN, "question": NaN, "answer": NaN, "kind": NaN}'),
-            ("UTF-16", '{"query": "x"}'.encode("utf-16")),
-            ("broken UTF-8", b'{"query": "\xff\xfe"}'),
-            ("a lone surrogate", b'{"query": "\\ud800", "question": "\\ud800"}'),
-            ("NUL", b'{"query": "\\u0000", "question": "\\u0000"}'),
+            ("not a number", b'{"question": NaN, "answer": NaN, "kind": NaN}'),
+            ("UTF-16", '{"question": "x"}'.encode("utf-16")),
+            ("broken UTF-8", b'{"question": "\xff\xfe"}'),
+            ("a lone surrogate", b'{"question": "\\ud800"}'),
+            ("NUL", b'{"question": "\\u0000"}'),
             ("a prototype", b'{"__proto__": {"x": 1}, "constructor": 1}'),
             ("a form", b"question=x"),
             ("gzip", b"\x1f\x8b\x08\x00\x00"),
         ):
             await sent(name, path, broken, JSON, 400, 403, 422)
         for kind in ("text/plain", FORM, "multipart/form-data; boundary=x", "", "text/plain; application/json"):
-            await sent(f"as {kind or 'nothing'}", path, b'{"question": "x", "query": "x"}', kind, 415)
+            await sent(f"as {kind or 'nothing'}", path, b'{"question": "x"}', kind, 415)
     return attacks
 
 

@@ -75,7 +75,7 @@ async def floods(client: httpx2.AsyncClient, url: str) -> list[Attack]:
         "1,000 streams of events": (f"GET /RUN/events HTTP/1.1\r\n{host}\r\n".encode(), 1_000),
         "200 searches at once": (f"GET /search?q=alert HTTP/1.1\r\n{host}\r\n".encode(), 200),
         "200 searches of REST at once": (
-            f'POST /api/search HTTP/1.1\r\n{host}{_JSON}Content-Length: 18\r\n\r\n{{"query": "alert"}}'.encode(),
+            f'POST /api/search HTTP/1.1\r\n{host}{_JSON}Content-Length: 21\r\n\r\n{{"question": "alert"}}'.encode(),
             200,
         ),
         "500 requests at once that nobody reads": (f"GET / HTTP/1.1\r\n{host}\r\n".encode() * 20, 500),

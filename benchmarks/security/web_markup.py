@@ -181,9 +181,9 @@ async def markup(client: httpx2.AsyncClient) -> list[Attack]:
         await page(f"path of payload {number}", response)
         for path, body in (
             ("/api/ask", {"question": payload, "sources": [payload]}),
-            ("/api/search", {"query": payload, "sources": [payload], "flags": [payload]}),
+            ("/api/search", {"question": payload, "sources": [payload], "flags": [payload]}),
             ("/api/search", {payload: payload}),
-            ("/api/answer", {"query": payload, "urls": [payload]}),
+            ("/api/answer", {"question": payload, "urls": [payload]}),
         ):
             response = await client.post(path, json=body)
             message = str(response.json().get("error", {}).get("message", ""))

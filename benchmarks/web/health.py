@@ -138,7 +138,7 @@ class Known:
         self.answers: list[int] = []
         for url in urls:
             for path, body in (
-                ("/api/answer", {"query": QUESTION, "urls": [url], "expansion_budget": 0}),
+                ("/api/answer", {"question": QUESTION, "urls": [url], "expansion_budget": 0}),
                 ("/api/ask", {"question": QUESTION, "urls": [url], "expansion_budget": 0}),
             ):
                 number = client.post(path, json=body).json().get("answer_id")
@@ -173,8 +173,8 @@ class Known:
     def _bodies(self, path: str, urls: list[str]) -> list[dict[str, Any]]:
         bodies: dict[str, list[dict[str, Any]]] = {
             "/api/ask": [{"question": QUESTION}, *({"question": QUESTION, "urls": [url]} for url in urls)],
-            "/api/answer": [{"query": QUESTION, "urls": [url]} for url in urls],
-            "/api/search": [{"query": QUESTION}, {"query": "tea " * 200}],
+            "/api/answer": [{"question": QUESTION, "urls": [url]} for url in urls],
+            "/api/search": [{"question": QUESTION}, {"question": "tea " * 200}],
             "/api/feedback": [{"answer": self.answers[0], "kind": "helpful"}],
             "/ask": [{"question": QUESTION}, {"question": QUESTION, "urls": urls[0]}],
         }
@@ -271,7 +271,7 @@ def measure(home: Path) -> list[Waited]:
 
 def storing(name: str, version: str) -> Call:
     """A question that has one page stored, in its first or a later version."""
-    body = {"query": QUESTION, "urls": [f"{HOST}/{name}"], "expansion_budget": 0, "max_age": 0}
+    body = {"question": QUESTION, "urls": [f"{HOST}/{name}"], "expansion_budget": 0, "max_age": 0}
     return Call(f"store {name} ({version})", "POST", "/api/answer", body)
 
 

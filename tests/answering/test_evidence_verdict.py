@@ -26,7 +26,7 @@ QUESTIONS = (
 async def both(settings: Settings, question: str) -> tuple[OrchestrationResult, Answer, str | None, str]:
     async with Corpus.open(settings) as corpus:
         services = Services.over(corpus)
-        evidence = await GatherEvidence.of(urls=(QUEUES,), query=question, expansion_budget=0, mode="chunk").run(
+        evidence = await GatherEvidence.of(urls=(QUEUES,), question=question, expansion_budget=0, mode="chunk").run(
             services
         )
         answer = await Ask.of(question=question, urls=(QUEUES,), expansion_budget=0).run(services)

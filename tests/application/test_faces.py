@@ -145,7 +145,7 @@ def form() -> Defaults:
     return {name: one.default for name, one in SearchForm.__dataclass_fields__.items()}
 
 
-WHERE = names("urls query")
+WHERE = names("urls question")
 REST = {endpoint.takes for endpoint in OPERATIONS}
 FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
     Ask: {
@@ -170,7 +170,7 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
             beside=names("research_mode at time style output"),
             without=names("excluded seconds"),
         ),
-        "job": Carried(launchpad(AnswerConfig), defaults=names("urls query")),
+        "job": Carried(launchpad(AnswerConfig), defaults=names("urls question")),
     },
     Search: {
         "command": Carried(command("search"), REPEATED),
@@ -199,7 +199,7 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
         ),
         "page": Carried(
             form,
-            {"words": "query", "below": "urls", "number": "top_k"},
+            {"words": "question", "below": "urls", "number": "top_k"},
             beside=names("every page"),
             without=names("intent pattern formulations years fusion alpha mode context_budget"),
             defaults=names("top_k"),  # results of one page

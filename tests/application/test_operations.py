@@ -28,10 +28,12 @@ def test_an_operation_has_each_parameter_of_what_it_runs_with_its_default() -> N
         one.name for one in fields(Question)
     }
     assert Ask.model_fields.keys() - {"question"} == QuestionOptions.__annotations__.keys()
-    request = GatherEvidence.of(urls=[START], query="Which tea?").as_request(Settings())
+    request = GatherEvidence.of(urls=[START], question="Which tea?").as_request(Settings())
     assert request == AnswerRequest((START,), "Which tea?")
-    assert GatherEvidence.model_fields.keys() == {parameter.name for parameter in fields(AnswerRequest)}
-    assert GatherEvidence.model_fields.keys() - {"urls", "query"} == AnswerOptions.__annotations__.keys()
+    assert {"query" if name == "question" else name for name in GatherEvidence.model_fields} == {
+        parameter.name for parameter in fields(AnswerRequest)
+    }
+    assert GatherEvidence.model_fields.keys() - {"urls", "question"} == AnswerOptions.__annotations__.keys()
 
 
 @pytest.mark.parametrize(
@@ -42,15 +44,15 @@ def test_an_operation_has_each_parameter_of_what_it_runs_with_its_default() -> N
         (Ask, {"question": "Which tea?", "form": "poem"}, "form"),
         (Ask, {"question": "Which tea?", "sources": ["x"] * 1_001}, "sources: too many; 1,000 at most"),
         (Ask, {"question": "Which tea?", "at": "2" * 51}, "at: too many characters; 50 at most"),
-        (GatherEvidence, {"urls": [], "query": "Which tea?"}, "urls"),
-        (GatherEvidence, {"urls": [START], "query": "x" * 10_001}, "query: too many characters; 10,000 at most"),
+        (GatherEvidence, {"urls": [], "question": "Which tea?"}, "urls"),
+        (GatherEvidence, {"urls": [START], "question": "x" * 10_001}, "question: too many characters; 10,000 at most"),
         (
             GatherEvidence,
-            {"urls": [START], "query": "Which tea?", "constraints": ["x"] * 21},
+            {"urls": [START], "question": "Which tea?", "constraints": ["x"] * 21},
             "constraints: too many; 20",
         ),
-        (Search, {"query": "tea", "top_k": 51}, "top_k"),
-        (Search, {"query": "tea", "types": ["video"]}, "no such document type: video; there are html"),
+        (Search, {"question": "tea", "top_k": 51}, "top_k"),
+        (Search, {"question": "tea", "types": ["video"]}, "no such document type: video; there are html"),
         (ListAnswers, {"limit": 201}, "limit"),
         (History, {"url": "x" * 8_193}, "url: too many characters; 8,192 at most"),
         (Compare, {"url": START, "before": "2" * 51}, "before: too many characters; 50 at most"),
@@ -70,7 +72,7 @@ def test_what_is_out_of_bounds_is_refused_by_name(
 @pytest.mark.parametrize("below", ["Tea.Example/green", "https://tea.example/green"])
 def test_a_search_below_an_address_is_the_same_from_the_page_and_from_rest(below: str) -> None:
     form = SearchForm.read(QueryParams({"q": "tea", "below": below, "since": "2024"}))
-    rest = Search.of(query="tea", urls=[below], since="2024", top_k=50)
+    rest = Search.of(question="tea", urls=[below], since="2024", top_k=50)
     assert form.search().as_request() == rest.as_request()
 
 
@@ -79,7 +81,7 @@ def test_what_cannot_be_meant_is_refused_before_anything_runs() -> None:
         Ask.of(question="Which tea?", time="valid").as_question()
     with pytest.raises(InvalidInputError, match="give either"):
         Ask.of(question="Which tea?", at="2024", years=(2023,)).as_question()
-    with pytest.raises(InvalidInputError, match="max_age .* needs urls"):
+    with pytest.raises(InvalidInputError, match="max_age is about pages"):
         Ask.of(question="Which tea?", max_age=60.0).as_question()
     with pytest.raises(InvalidInputError, match="year must be"):
         Ask.of(question="Which tea?", years=(0,)).as_question()
@@ -96,4 +98,4 @@ def test_what_cannot_be_meant_is_refused_before_anything_runs() -> None:
     with pytest.raises(GuardrailsViolationError):
         Ask.of(question="a tea " * 2_000).as_question()
     with pytest.raises(InvalidInputError, match="30 at most"):
-        GatherEvidence.of(urls=[START] * 31, query="Which tea?").as_request(Settings())
+        GatherEvidence.of(urls=[START] * 31, question="Which tea?").as_request(Settings())

@@ -25,7 +25,7 @@ def ask(definitions: dg.Definitions, instance: dg.DagsterInstance, **config: Any
     """Run the job as the launchpad would."""
     job = definitions.resolve_job_def("answer")
     return job.execute_in_process(
-        instance=instance, run_config={"urls": [ASYNCIO], "query": QUESTION, **config}, raise_on_error=False
+        instance=instance, run_config={"urls": [ASYNCIO], "question": QUESTION, **config}, raise_on_error=False
     )
 
 
@@ -117,7 +117,7 @@ def test_the_same_question_again_gives_the_same_evidence_and_no_new_corpus_event
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"query": "  "}, "the query is empty [invalid_input]"),
+        ({"question": "  "}, "the question is empty [invalid_input]"),
         ({"urls": ["not a url"]}, "[invalid_url]"),
         ({"expansion_budget": -1}, "expansion_budget: cannot be negative"),
         ({"mode": "sideways"}, "mode: Input should be 'chunk'"),

@@ -74,7 +74,7 @@ def test_a_failure_is_one_sentence(definitions: dg.Definitions, instance: dg.Dag
 def test_a_run_is_tagged_with_its_trace(
     definitions: dg.Definitions, instance: dg.DagsterInstance, job: str, given: str | None
 ) -> None:
-    config = {"ask": {"question": " "}, "answer": {"query": " "}}[job]  # what is refused has a trace, too
+    config = {"ask": {"question": " "}, "answer": {"question": " "}}[job]  # what is refused has a trace, too
     tags = {} if given is None else {"webrag/trace_id": given}
     done = definitions.resolve_job_def(job).execute_in_process(
         instance=instance, run_config=config, raise_on_error=False, tags=tags

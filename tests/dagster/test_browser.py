@@ -117,7 +117,7 @@ def test_launch_from_the_launchpad_and_read_the_answer(ui: Ui, page: Page) -> No
     editor = page.locator(".CodeMirror-code")
     expect(editor).to_contain_text("- https://docs.python.org/3.11/")
     lines = [line.strip("\u200b ") for line in editor.locator(".CodeMirror-line").all_inner_texts()]
-    assert [line.split(":")[0] for line in lines if line and not line.strip().startswith("-")] == ["query", "urls"]
+    assert [line.split(":")[0] for line in lines if line and not line.strip().startswith("-")] == ["question", "urls"]
     question = next(line.removeprefix("query: ") for line in lines if line.startswith("query: "))
 
     page.get_by_role("button", name="Launch run").click()

@@ -61,7 +61,7 @@ def test_every_corpus_layer_is_an_asset_partitioned_by_source(definitions: dg.De
 
 @pytest.mark.parametrize(
     ("name", "parameters", "opens_with"),
-    [("answer", EvidenceParameters, {"urls", "query"}), ("ask", AskParameters, {"urls", "question"})],
+    [("answer", EvidenceParameters, {"urls", "question"}), ("ask", AskParameters, {"urls", "question"})],
 )
 def test_a_launchpad_has_every_parameter_and_opens_with_the_question(
     definitions: dg.Definitions, name: str, parameters: type[Operation], opens_with: set[str]
@@ -82,7 +82,7 @@ def test_a_launchpad_has_every_parameter_and_opens_with_the_question(
     ("parameters", "filled"),
     [
         (AskParameters, {"question": "Why?", "max_age": 3600.0, "form": "steps", "constraints": ["new"], "at": "2024"}),
-        (EvidenceParameters, {"query": "Why?", "urls": ["https://a.example/"], "intent": "factual", "seconds": 2.5}),
+        (EvidenceParameters, {"question": "Why?", "urls": ["https://a.example/"], "intent": "factual", "seconds": 2.5}),
     ],
 )
 def test_what_a_launchpad_was_given_is_what_the_operation_gets(

@@ -41,7 +41,7 @@ def test_an_answer_with_dagsters_storage_in_postgresql(
     definitions: dg.Definitions, on_postgres: dg.DagsterInstance
 ) -> None:
     job = definitions.resolve_job_def("answer")
-    done = job.execute_in_process(instance=on_postgres, run_config={"urls": [ASYNCIO], "query": QUESTION})
+    done = job.execute_in_process(instance=on_postgres, run_config={"urls": [ASYNCIO], "question": QUESTION})
     result = OrchestrationResult.model_validate(done.output_for_node("find_evidence"))
     [record] = on_postgres.fetch_materializations(dg.AssetKey("answers"), limit=10).records
     assert record.asset_materialization is not None

@@ -59,7 +59,7 @@ def launch(local: dg.DagsterInstance) -> Callable[..., str]:
     def start(code: str = "first") -> str:
         run = local.create_run_for_job(
             answer_job(),
-            run_config={"urls": [ASYNCIO], "query": QUESTION},
+            run_config={"urls": [ASYNCIO], "question": QUESTION},
             status=dg.DagsterRunStatus.STARTING,
             job_code_origin=origin,
         )

@@ -109,7 +109,7 @@ with dg.DagsterInstance.get() as instance:
     for job, key, config in (
         ("refresh", KEY, {}),
         ("ask", None, {"question": "What does the tea that is brewed in cellars hold?", "urls": []}),
-        ("answer", None, {"query": "What does the tea hold?", "urls": [sys.argv[1]]}),
+        ("answer", None, {"question": "What does the tea hold?", "urls": [sys.argv[1]]}),
     ):
         done = load.resolve_job_def(job).execute_in_process(
             instance=instance, partition_key=key, run_config=config, raise_on_error=False

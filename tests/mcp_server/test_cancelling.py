@@ -39,7 +39,7 @@ def test_cancelled_while_fetching(database_url: str, mode: str, held: str) -> No
 
     async def work() -> None:
         async with connected(tea_settings(database_url), site, mode=mode) as client:
-            asking = asyncio.create_task(called(client, "answer", url=SEED, query=QUESTION, research_mode="deep"))
+            asking = asyncio.create_task(called(client, "answer", urls=SEED, question=QUESTION, research_mode="deep"))
             await site.waiting.wait()
             asking.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -49,7 +49,7 @@ def test_cancelled_while_fetching(database_url: str, mode: str, held: str) -> No
             assert ((SEED,) in ready) == (held != "/")
             assert not any(url.endswith(held) for (url,) in ready if held != "/")
             site.released.set()
-            assert not (await called(client, "answer", url=SEED, query=QUESTION)).is_error  # and the server goes on
+            assert not (await called(client, "answer", urls=SEED, question=QUESTION)).is_error  # and the server goes on
             assert (await rows(database_url, RUNS))[1:] == [("done", None)]
 
     asyncio.run(work())
@@ -61,7 +61,7 @@ def test_cancelled_while_a_model_analyses(database_url: str) -> None:
         with serving(Reply({}, hold=True)) as model:
             settings = chat_settings(model.url, database_url=database_url)
             async with connected(settings, HeldSite(dict(PAGES))) as client:
-                asking = asyncio.create_task(called(client, "answer", url=SEED, query=QUESTION))
+                asking = asyncio.create_task(called(client, "answer", urls=SEED, question=QUESTION))
                 await await_until(lambda: asyncio.sleep(0, bool(model.calls)))
                 asking.cancel()
                 with pytest.raises(asyncio.CancelledError):
@@ -86,7 +86,7 @@ def test_cancelled_while_its_row_is_written(database_url: str, monkeypatch: pyte
 
     async def work() -> None:
         async with connected(tea_settings(database_url), HeldSite(dict(PAGES))) as client:
-            asking = asyncio.create_task(called(client, "answer", url=SEED, query=QUESTION))
+            asking = asyncio.create_task(called(client, "answer", urls=SEED, question=QUESTION))
             await written.wait()
             asking.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -101,14 +101,14 @@ def test_out_of_time_gives_what_there_is_and_says_so(database_url: str) -> None:
 
     async def work() -> None:
         async with connected(tea_settings(database_url, webrag_answer_timeout=1), site) as client:
-            result = await called(client, "answer", url=SEED, query=QUESTION, research_mode="deep")
+            result = await called(client, "answer", urls=SEED, question=QUESTION, research_mode="deep")
             assert not result.is_error
             sections = sections_of(text_of(result))
             assert "part of the evidence" in sections["PRESENTATION GUIDE"]
             assert "Stopped: timeout" in sections["STATS"]
             assert "PARTIAL" in sections["STATS"]
             assert SEED in sections["SOURCES"]
-            data = await called(client, "answer", url=SEED, query=QUESTION, research_mode="deep", output="data")
+            data = await called(client, "answer", urls=SEED, question=QUESTION, research_mode="deep", output="data")
             assert data.structured_content is not None
             assert data.structured_content["partial"] is True
             assert await rows(database_url, RUNS) == [("done", None)] * 2
@@ -121,7 +121,7 @@ def test_out_of_time_with_nothing_is_an_error(database_url: str) -> None:
 
     async def work() -> None:
         async with connected(tea_settings(database_url, mcp_tool_timeout=1), site) as client:
-            result = await called(client, "answer", url=SEED, query=QUESTION)
+            result = await called(client, "answer", urls=SEED, question=QUESTION)
             assert result.is_error
             assert "[ERROR] timeout" in text_of(result)
             assert "are stored" in text_of(result)
@@ -141,7 +141,7 @@ def test_progress_tells_phases_and_rounds_but_no_words_of_pages(database_url: st
             async def progress(done: float, total: float | None, message: str | None) -> None:
                 reports.append((done, message))
 
-            arguments = {"url": SEED, "query": QUESTION, "research_mode": "auto"}
+            arguments = {"urls": SEED, "question": QUESTION, "research_mode": "auto"}
             await client.call_tool("answer", arguments, progress_callback=progress)
             assert [done for done, _ in reports] == list(range(1, len(reports) + 1))
             messages = [message or "" for _, message in reports]

@@ -26,8 +26,8 @@ def test_many_answers_at_once(database_url: str) -> None:
                 called(
                     client,
                     "answer",
-                    url=[SEED, f"{SITE}/tea-{n % 10}"],
-                    query=f"{QUESTION} ({n})",
+                    urls=[SEED, f"{SITE}/tea-{n % 10}"],
+                    question=f"{QUESTION} ({n})",
                     research_mode=("fast", "auto", "deep")[n % 3],
                 )
                 for n in range(ANSWERS)
@@ -53,13 +53,13 @@ def test_a_search_does_not_wait_for_answers(database_url: str) -> None:
 
     async def work() -> None:
         async with connected(tea_settings(database_url), site) as client:
-            await called(client, "ingest", url=f"{SITE}/green-tea")
+            await called(client, "ingest", urls=f"{SITE}/green-tea")
             waiting = [
-                asyncio.create_task(called(client, "answer", url=f"{SITE}/coffee", query=f"{QUESTION} {n}"))
+                asyncio.create_task(called(client, "answer", urls=f"{SITE}/coffee", question=f"{QUESTION} {n}"))
                 for n in range(WAITING)
             ]
             await site.waiting.wait()
-            found = await asyncio.gather(*(called(client, "search", query=f"{QUESTION} {n}") for n in range(20)))
+            found = await asyncio.gather(*(called(client, "search", question=f"{QUESTION} {n}") for n in range(20)))
             assert all("eighty degrees" in text_of(result) for result in found)
             assert "Documents: 1" in text_of(await called(client, "status"))
             assert not any(task.done() for task in waiting)

@@ -33,14 +33,14 @@ def test_consent_admits_the_address_and_its_site_for_the_session(database_url: s
 
     async def work() -> None:
         async with connected(tea_settings(database_url), site, mode=mode, person=person) as client:
-            await called(client, "answer", url=SEED, query=QUESTION)
+            await called(client, "answer", urls=SEED, question=QUESTION)
             assert person.questions == []
-            assert not (await called(client, "ingest", url="https://ｎｅｗ.example:443/x/../a#[SOURCES]")).is_error
-            assert not (await called(client, "answer", url=f"{NEW}/b", query=QUESTION)).is_error
+            assert not (await called(client, "ingest", urls="https://ｎｅｗ.example:443/x/../a#[SOURCES]")).is_error
+            assert not (await called(client, "answer", urls=f"{NEW}/b", question=QUESTION)).is_error
             [asked] = person.questions
             assert f"\n{NEW}/a\n(on a site that is neither stored nor attached)" in asked
             assert "Consent admits new.example for the rest of this session." in asked
-            await called(client, "ingest", url=f"{NEW}/b?password=1")
+            await called(client, "ingest", urls=f"{NEW}/b?password=1")
             assert f"{NEW}/b?password=1\n(an unknown address with a query)" in person.questions[1]
 
     asyncio.run(work())
@@ -56,8 +56,8 @@ def test_without_consent_nothing_is_fetched(
 
     async def work() -> None:
         async with connected(tea_settings(database_url), site, mode=mode, person=person) as client:
-            await called(client, "answer", url=SEED, query=QUESTION)
-            result = await called(client, "answer", url=f"{NEW}/a", query=QUESTION)
+            await called(client, "answer", urls=SEED, question=QUESTION)
+            result = await called(client, "answer", urls=f"{NEW}/a", question=QUESTION)
             assert result.is_error
             assert text_of(result).startswith("[ERROR] consent_refused")
             assert outcome in text_of(result)
@@ -74,14 +74,14 @@ def test_a_client_that_cannot_ask_is_told_the_true_reason(database_url: str, mod
     async def work() -> None:
         async with connected(tea_settings(database_url), site, mode=mode) as client:
             assert "Documents: 0" in text_of(await called(client, "status"))  # an empty list is no page text
-            await called(client, "ingest", url=[SEED, "https://mistyped.example/"])
-            text = text_of(await called(client, "ingest", url=f"{NEW}/a"))
+            await called(client, "ingest", urls=[SEED, "https://mistyped.example/"])
+            text = text_of(await called(client, "ingest", urls=f"{NEW}/a"))
             assert text.startswith("[ERROR] consent_needed")
             assert "this session has already read page text" in text
             assert "cannot ask its user" in text
             for way in ("webrag ingest URL", "webrag source add URL", "MCP_ALLOWED_SITES"):
                 assert way in text
-            assert not (await called(client, "ingest", url=f"{SITE}/cups")).is_error
+            assert not (await called(client, "ingest", urls=f"{SITE}/cups")).is_error
 
     asyncio.run(work())
     assert f"{NEW}/a" not in site.requests
@@ -96,10 +96,10 @@ def test_what_is_admitted_is_answered_and_the_rest_is_named(
 
     async def work() -> None:
         async with connected(tea_settings(database_url), site, mode=mode, person=person) as client:
-            await called(client, "answer", url=SEED, query=QUESTION)
+            await called(client, "answer", urls=SEED, question=QUESTION)
             for name in ("answer", "ingest"):
-                more = {"query": QUESTION} if name == "answer" else {}
-                result = await called(client, name, url=[SEED, f"{NEW}/a"], **more)
+                more = {"question": QUESTION} if name == "answer" else {}
+                result = await called(client, name, urls=[SEED, f"{NEW}/a"], **more)
                 assert not result.is_error
                 assert [getattr(part, "text", "")[:13] == "[NOT FETCHED]" for part in result.content] == [False, True]
                 left_out = getattr(result.content[-1], "text", "")
@@ -117,10 +117,10 @@ def test_a_second_site_is_fetched_where_the_operator_says_so(database_url: str, 
     async def work() -> None:
         own = tea_settings(database_url).model_copy(update=settings)
         async with connected(own, site) as client:
-            await called(client, "answer", url=SEED, query=QUESTION)
-            assert not (await called(client, "ingest", url=f"{NEW}/a")).is_error
-            assert (await called(client, "ingest", url=f"{NEW}/b?secret=1")).is_error
-            elsewhere = await called(client, "ingest", url="https://third.example/?secret=1")
+            await called(client, "answer", urls=SEED, question=QUESTION)
+            assert not (await called(client, "ingest", urls=f"{NEW}/a")).is_error
+            assert (await called(client, "ingest", urls=f"{NEW}/b?secret=1")).is_error
+            elsewhere = await called(client, "ingest", urls="https://third.example/?secret=1")
             assert text_of(elsewhere).startswith("[ERROR] consent_needed")
 
     asyncio.run(work())
@@ -134,8 +134,8 @@ def test_without_consent_by_setting_every_address_is_fetched(database_url: str) 
     async def work() -> None:
         own = tea_settings(database_url).model_copy(update={"mcp_consent": "never"})
         async with connected(own, site) as client:
-            await called(client, "answer", url=SEED, query=QUESTION)
-            await called(client, "ingest", url=f"{NEW}/b?page=1")
+            await called(client, "answer", urls=SEED, question=QUESTION)
+            await called(client, "ingest", urls=f"{NEW}/b?page=1")
 
     asyncio.run(work())
     assert f"{NEW}/b?page=1" in site.requests
@@ -146,13 +146,13 @@ def test_lists_and_results_of_stored_pages_are_page_text(database_url: str, name
     async def work() -> None:
         settings = tea_settings(database_url)
         async with connected(settings, tea_site()) as client:
-            await called(client, "ingest", url=f"{SITE}/green-tea")
+            await called(client, "ingest", urls=f"{SITE}/green-tea")
         site = two_sites()
         async with connected(settings, site) as client:
-            await called(client, name, **({"query": QUESTION} if name == "search" else {}))
-            assert (await called(client, "ingest", url=f"{NEW}/a")).is_error
-            assert (await called(client, "ingest", url=f"{SITE}/history")).is_error  # stored, but nobody chose it
-            assert not (await called(client, "ingest", url=f"{SITE}/cups")).is_error  # linked
+            await called(client, name, **({"question": QUESTION} if name == "search" else {}))
+            assert (await called(client, "ingest", urls=f"{NEW}/a")).is_error
+            assert (await called(client, "ingest", urls=f"{SITE}/history")).is_error  # stored, but nobody chose it
+            assert not (await called(client, "ingest", urls=f"{SITE}/cups")).is_error  # linked
         assert f"{NEW}/a" not in site.requests
 
     asyncio.run(work())
@@ -162,11 +162,11 @@ def test_sessions_over_http_know_nothing_of_each_other(database_url: str) -> Non
     async def work() -> None:
         async with served(tea_settings(database_url), two_sites()) as base, AsyncExitStack() as stack:
             one, other = [await stack.enter_async_context(Client(f"{base}/mcp", mode="legacy")) for _ in range(2)]
-            await called(one, "answer", url=SEED, query=QUESTION)
-            assert (await called(one, "ingest", url=f"{NEW}/a")).is_error
-            assert not (await called(other, "ingest", url=f"{NEW}/b")).is_error
-            assert not (await called(one, "ingest", url=f"{NEW}/b")).is_error  # stored by now
-            assert (await called(one, "ingest", url=f"{NEW}/a")).is_error  # and still not chosen here
+            await called(one, "answer", urls=SEED, question=QUESTION)
+            assert (await called(one, "ingest", urls=f"{NEW}/a")).is_error
+            assert not (await called(other, "ingest", urls=f"{NEW}/b")).is_error
+            assert not (await called(one, "ingest", urls=f"{NEW}/b")).is_error  # stored by now
+            assert (await called(one, "ingest", urls=f"{NEW}/a")).is_error  # and still not chosen here
 
     asyncio.run(work())
 
@@ -177,18 +177,18 @@ def test_http_without_a_session_asks_at_once_and_with_an_id_it_does_not(database
     async def work() -> None:
         async with served(tea_settings(database_url), two_sites()) as base:
             async with Client(f"{base}/mcp", mode="auto", elicitation_callback=person) as client:
-                assert not (await called(client, "ingest", url=SEED)).is_error
+                assert not (await called(client, "ingest", urls=SEED)).is_error
                 assert "may have read page text" in person.questions[0]
                 assert "Consent is for this call." in person.questions[0]
             async with Client(f"{base}/mcp", mode="auto") as client:
-                assert "this connection has no session" in text_of(await called(client, "ingest", url=f"{NEW}/a"))
-                assert not (await called(client, "ingest", url=SEED)).is_error
+                assert "this connection has no session" in text_of(await called(client, "ingest", urls=f"{NEW}/a"))
+                assert not (await called(client, "ingest", urls=SEED)).is_error
             async with (
                 httpx2.AsyncClient(headers={"mcp-session-id": "of-this-conversation"}, timeout=60) as http,
                 Client(streamable_http_client(f"{base}/mcp", http_client=http), mode="auto") as client,
             ):
-                assert not (await called(client, "ingest", url=f"{NEW}/a")).is_error
-                text = text_of(await called(client, "ingest", url="https://third.example/"))
+                assert not (await called(client, "ingest", urls=f"{NEW}/a")).is_error
+                text = text_of(await called(client, "ingest", urls="https://third.example/"))
                 assert "this session has already read page text" in text
 
     asyncio.run(work())
@@ -207,10 +207,10 @@ def test_others_are_served_while_a_person_thinks(database_url: str) -> None:
         async with connected(
             tea_settings(database_url, mcp_concurrent_answers=1), two_sites(), person=Slow()
         ) as client:
-            await called(client, "ingest", url=SEED)
-            waiting = asyncio.create_task(called(client, "ingest", url=f"{NEW}/a"))
+            await called(client, "ingest", urls=SEED)
+            waiting = asyncio.create_task(called(client, "ingest", urls=f"{NEW}/a"))
             await asked.wait()
-            assert not (await called(client, "answer", url=SEED, query=QUESTION)).is_error
+            assert not (await called(client, "answer", urls=SEED, question=QUESTION)).is_error
             answered.set()
             assert not (await waiting).is_error
 
@@ -221,13 +221,13 @@ def test_a_call_that_waits_in_the_queue_was_made_before_the_text_of_others(datab
     async def work() -> None:
         async with connected(tea_settings(database_url, mcp_concurrent_answers=1), two_sites()) as client:
             urls = (SEED, f"{NEW}/a", f"{NEW}/b")
-            results = await asyncio.gather(*(called(client, "answer", url=url, query=QUESTION) for url in urls))
+            results = await asyncio.gather(*(called(client, "answer", urls=url, question=QUESTION) for url in urls))
             assert [text_of(result) for result in results if result.is_error] == []
 
     asyncio.run(work())
 
 
-@pytest.mark.parametrize(("name", "arguments"), [("status", {}), ("ingest", {"url": SEED})])
+@pytest.mark.parametrize(("name", "arguments"), [("status", {}), ("ingest", {"urls": SEED})])
 def test_a_call_waits_for_a_connection_as_long_as_its_time(
     database_url: str, name: str, arguments: dict[str, str]
 ) -> None:

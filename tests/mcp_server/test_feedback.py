@@ -56,7 +56,7 @@ def test_it_is_not_there_by_default(database_url: str) -> None:
 def test_what_a_model_says_weighs_nothing(database_url: str) -> None:
     async def work() -> None:
         async with connected(tea_settings(database_url, mcp_feedback=True), tea_site()) as client:
-            await called(client, "answer", url=[SEED, GREEN_URL], query=TEA, style="prose", expansion_budget=0)
+            await called(client, "answer", urls=[SEED, GREEN_URL], question=TEA, style="prose", expansion_budget=0)
             done = await called(client, "feedback", answer=2, kind="helpful", citation=1)
             assert not done.is_error, text_of(done)
             assert "once the operator has accepted it" in text_of(done)
@@ -90,7 +90,7 @@ def test_no_page_can_create_feedback(database_url: str, tmp_path: Path, attacks:
     async def work() -> None:
         async with connected(tea_settings(database_url, webrag_home=tmp_path), PlantedSite(planted)) as client:
             for number in range(len(attacks[:20]), len(planted)):
-                shown = await called(client, "answer", url=f"{SITE}/{number}", query=QUESTION, style="prose")
+                shown = await called(client, "answer", urls=f"{SITE}/{number}", question=QUESTION, style="prose")
                 for arguments in calls_in(text_of(shown)):
                     assert (await called(client, "feedback", **arguments)).is_error
 
@@ -105,7 +105,7 @@ def test_an_obedient_model_behind_the_open_door_moves_nothing(database_url: str,
         taken = 0
         async with connected(settings, PlantedSite(PLANTED)) as client:
             for number in range(len(PLANTED)):
-                shown = await called(client, "answer", url=f"{SITE}/{number}", query=QUESTION)
+                shown = await called(client, "answer", urls=f"{SITE}/{number}", question=QUESTION)
                 for arguments in calls_in(text_of(shown)):
                     taken += not (await called(client, "feedback", **arguments)).is_error
         return taken

@@ -29,17 +29,17 @@ ODD = [
 ]
 STRINGS = [*naughty_strings(), *ODD]
 TEXT = {
-    "answer": ("url", "query", "intent", "known_context", "research_mode", "retrieval_mode", "output"),
-    "search": ("query", "intent", "retrieval_mode", "output"),
-    "status": ("source_url",),
-    "ingest": ("url",),
+    "answer": ("urls", "question", "intent", "known_context", "research_mode", "retrieval_mode", "output"),
+    "search": ("question", "intent", "retrieval_mode", "output"),
+    "status": ("url",),
+    "ingest": ("urls",),
 }
-LISTS = {"answer": ("url", "constraints"), "search": ("source_urls",), "ingest": ("url",)}
+LISTS = {"answer": ("urls", "constraints"), "search": ("urls",), "ingest": ("urls",)}
 VALID: dict[str, dict[str, Any]] = {
-    "answer": {"url": SEED, "query": QUESTION},
-    "search": {"query": QUESTION, "top_k": 1},
+    "answer": {"urls": SEED, "question": QUESTION},
+    "search": {"question": QUESTION, "top_k": 1},
     "status": {},
-    "ingest": {"url": SEED},
+    "ingest": {"urls": SEED},
 }
 TYPES: list[Any] = [0, -1, 10**400, 1.5, float("inf"), True, [], [[]], [None], {}, {"a": {"b": []}}, "[" * 10_000]
 _TRACE = re.compile(r'Traceback|File "|pydantic|psycopg|\.py\b|Error executing tool|internal_error')
@@ -63,7 +63,7 @@ async def each(database_url: str, mode: str, calls: list[tuple[str, dict[str, An
         webrag_reader="none",
     ).model_copy(update={"orchestration_llm_api_key": KEY})
     async with connected(with_secrets, tea_site(), mode=mode) as client:
-        await called(client, "ingest", url=SEED)
+        await called(client, "ingest", urls=SEED)
         limit = asyncio.Semaphore(8)
 
         async def one(name: str, arguments: dict[str, Any]) -> None:

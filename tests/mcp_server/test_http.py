@@ -74,7 +74,7 @@ def test_a_client_with_the_token_is_served(database_url: str, mode: str) -> None
                     async def progress(done: float, total: float | None, message: str | None) -> None:
                         messages.append(message)
 
-                    arguments = {"url": SEED, "query": QUESTION, "research_mode": "auto"}
+                    arguments = {"urls": SEED, "question": QUESTION, "research_mode": "auto"}
                     result = await client.call_tool("answer", arguments, progress_callback=progress)
                     assert "eighty degrees" in text_of(result)
                     assert "fetching the requested pages" in messages
@@ -93,7 +93,7 @@ def test_a_cancelled_call_ends_there_too(database_url: str, mode: str) -> None:
             served(tea_settings(database_url), site) as base,
             Client(f"{base}/mcp", mode=mode, elicitation_callback=Person()) as client,
         ):
-            asking = asyncio.create_task(called(client, "answer", url=SEED, query=QUESTION))
+            asking = asyncio.create_task(called(client, "answer", urls=SEED, question=QUESTION))
             await site.waiting.wait()
             asking.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -238,7 +238,7 @@ def test_requests_that_do_not_arrive_are_closed_and_slow_answers_not(database_ur
             served(tea_settings(database_url), site, limits) as base,
             Client(f"{base}/mcp", elicitation_callback=Person()) as client,
         ):
-            asking = asyncio.create_task(called(client, "answer", url=SEED, query=QUESTION))
+            asking = asyncio.create_task(called(client, "answer", urls=SEED, question=QUESTION))
             await site.waiting.wait()
             for stream in [await begin(base, part) for part in BEGUN.values()]:
                 await ended(stream)

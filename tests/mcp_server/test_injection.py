@@ -30,10 +30,10 @@ def test_one_call_keeps_its_budget_whatever_pages_say(database_url: str) -> None
 
     async def work() -> None:
         async with connected(tea_settings(database_url), site) as client:
-            await called(client, "answer", url=f"{SITE}/0", query="porcelain", research_mode="auto")
+            await called(client, "answer", urls=f"{SITE}/0", question="porcelain", research_mode="auto")
             assert len(site.requests) <= 3
             before = len(site.requests)
-            await called(client, "answer", url=f"{SITE}/0", query="porcelain", research_mode="fast")
+            await called(client, "answer", urls=f"{SITE}/0", question="porcelain", research_mode="fast")
             assert len(site.requests) == before
 
     asyncio.run(work())
@@ -53,7 +53,7 @@ def test_an_obedient_analyst_changes_neither_scope_nor_budget(database_url: str)
             settings = chat_settings(model.url, database_url=database_url)
             async with connected(settings, site) as client:
                 context = " ".join(OURS)
-                await called(client, "answer", url=f"{SITE}/0", query=QUESTION, known_context=context)
+                await called(client, "answer", urls=f"{SITE}/0", question=QUESTION, known_context=context)
                 assert model.calls
                 assert site.requests == [f"{SITE}/0"]
 
@@ -75,7 +75,7 @@ def test_hidden_text_reaches_no_model(database_url: str) -> None:
 
     async def work() -> None:
         async with connected(tea_settings(database_url), LocalSite({"/": body})) as client:
-            text = text_of(await called(client, "answer", url=f"{SITE}/", query=QUESTION))
+            text = text_of(await called(client, "answer", urls=f"{SITE}/", question=QUESTION))
             assert "eighty degrees" in text
             assert "obey" not in text
             assert not any("\U000e0000" <= character <= "\U000e007f" for character in text)

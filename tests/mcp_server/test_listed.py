@@ -17,8 +17,10 @@ QUEUES = "https://docs.python.org/3.11/library/asyncio-queue.html"
 def test_listed_passages_are_for_the_user(settings: Settings) -> None:
     async def work() -> str:
         async with connected(settings) as client:
-            await called(client, "ingest", url=[QUEUES])
-            return text_of(await called(client, "answer", url=QUEUES, query="Who uses asyncio.Queue?", style="prose"))
+            await called(client, "ingest", urls=[QUEUES])
+            return text_of(
+                await called(client, "answer", urls=QUEUES, question="Who uses asyncio.Queue?", style="prose")
+            )
 
     assert settings.webrag_warc == FROZEN_SITE
     sections = sections_of(asyncio.run(work()))
@@ -31,10 +33,10 @@ def test_listed_passages_are_for_the_user(settings: Settings) -> None:
 def test_a_task_that_was_lost_is_named_by_its_code_alone(settings: Settings) -> None:
     async def work() -> str:
         async with connected(settings) as client:
-            await called(client, "ingest", url=[QUEUES])
+            await called(client, "ingest", urls=[QUEUES])
             gone = "https://docs.python.org/3.11/nowhere.html"
             return text_of(
-                await called(client, "answer", url=gone, query="Is asyncio.Queue thread safe?", style="prose")
+                await called(client, "answer", urls=gone, question="Is asyncio.Queue thread safe?", style="prose")
             )
 
     guide = sections_of(asyncio.run(work()))["PRESENTATION GUIDE"]

@@ -49,7 +49,7 @@ def test_every_tool_over_stdio(database_url: str, tmp_path: Path) -> None:
             async def progress(done: float, total: float | None, message: str | None) -> None:
                 messages.append(message)
 
-            arguments = {"url": ASYNCIO, "query": QUESTION, "research_mode": "deep"}
+            arguments = {"urls": ASYNCIO, "question": QUESTION, "research_mode": "deep"}
             result = await client.call_tool("answer", arguments, progress_callback=progress)
             assert not result.is_error
             assert result.structured_content is None
@@ -62,11 +62,11 @@ def test_every_tool_over_stdio(database_url: str, tmp_path: Path) -> None:
             assert messages[0] == "fetching the requested pages"
             assert any(line and line.startswith("round 1: ") for line in messages)
 
-            sections = sections_of(text_of(await called(client, "search", query="queue timeout")))
+            sections = sections_of(text_of(await called(client, "search", question="queue timeout")))
             assert set(sections) >= GUARANTEED
             assert QUEUES in sections["SOURCES"]
             assert QUEUES in text_of(await called(client, "status"))
-            ingested = text_of(await called(client, "ingest", url=[ASYNCIO, ASYNCIO + "x"]))
+            ingested = text_of(await called(client, "ingest", urls=[ASYNCIO, ASYNCIO + "x"]))
             assert "(already stored" in ingested
             assert "not_found" in ingested
 
@@ -109,7 +109,7 @@ def states(database_url: str) -> list[tuple[str, str | None]]:
 def held_answer(site: Provider, number: int) -> tuple[str, dict[str, object]]:
     """The site's address, and a call for an answer that waits for it."""
     host = site.url.removeprefix("http://").partition("/")[0]
-    return host, call(number, "answer", {"url": f"http://{host}/", "query": "tea"})
+    return host, call(number, "answer", {"urls": f"http://{host}/", "question": "tea"})
 
 
 def test_nothing_but_protocol_on_stdout_and_hanging_up_leaves_no_answer_running(
@@ -123,8 +123,8 @@ def test_nothing_but_protocol_on_stdout_and_hanging_up_leaves_no_answer_running(
             assert process.stdout is not None
             opened(
                 process,
-                call(2, "search", {"query": "tea"}),
-                call(3, "answer", {"url": "http://127.0.0.1/", "query": "tea"}),
+                call(2, "search", {"question": "tea"}),
+                call(3, "answer", {"urls": "http://127.0.0.1/", "question": "tea"}),
                 "this is no JSON",
                 {"jsonrpc": "2.0", "id": 4, "method": "no/such"},
             )
@@ -162,12 +162,12 @@ def test_a_message_that_is_too_long_is_refused_by_its_id_and_the_next_is_answere
     database_url: str, tmp_path: Path
 ) -> None:
     filler = "a" * (LONGEST_MESSAGE + 1)
-    params = {"name": "search", "arguments": {"query": filler}}
+    params = {"name": "search", "arguments": {"question": filler}}
     last = {"method": "tools/call", "params": params, "jsonrpc": "2.0", "id": "last"}
     with server(database_url, tmp_path) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        opened(process, call(2, "search", {"query": filler}), last, filler, call(5, "status", {}))
+        opened(process, call(2, "search", {"question": filler}), last, filler, call(5, "status", {}))
         answers = [json.loads(process.stdout.readline()) for _ in range(5)]
         process.stdin.close()
         assert process.stdout.read() == ""

@@ -28,21 +28,21 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("answer", {"expansion_budget": -1}, "cannot be negative"),
     ("answer", {"expansion_budget": "many"}, "expansion_budget"),
     ("answer", {"budget": 3}, "did you mean expansion_budget?"),
-    ("answer", {"url": []}, "urls: none given"),
-    ("answer", {"url": "no url"}, "invalid_url"),
-    ("answer", {"url": {"a": 1}}, "url"),
-    ("answer", {"url": [f"{SITE}/{n}" for n in range(31)]}, "30 at most"),
-    ("answer", {"query": "  "}, "the query is empty"),
-    ("answer", {"query": None}, "query: Field required"),
-    ("answer", {"query": ["tea"]}, "query"),
+    ("answer", {"urls": []}, "urls: none given"),
+    ("answer", {"urls": "no url"}, "invalid_url"),
+    ("answer", {"urls": {"a": 1}}, "url"),
+    ("answer", {"urls": [f"{SITE}/{n}" for n in range(31)]}, "30 at most"),
+    ("answer", {"question": "  "}, "the question is empty"),
+    ("answer", {"question": None}, "question: Field required"),
+    ("answer", {"question": ["tea"]}, "question"),
     ("answer", {"constraints": "short"}, "constraints"),
     ("answer", {"constraints": ["x"] * 21}, "20 at most"),
     ("answer", {"known_context": "x" * 50_001}, "50,000 at most"),
     ("search", {"top_k": 0}, "top_k: 1 at least"),
     ("search", {"top_k": 10**30}, "top_k"),
-    ("search", {"source_urls": ["nowhere.example"]}, "stored sites: none"),
+    ("search", {"urls": ["nowhere.example"]}, "stored sites: none"),
     ("status", {"include_urls": "perhaps"}, "include_urls"),
-    ("ingest", {"url": []}, "no URL given"),
+    ("ingest", {"urls": []}, "no URL given"),
     ("history", {"url": None}, "either a url or the number of an answer"),
     ("history", {"answer": 7}, "either a url or the number of an answer"),
     ("history", {"at": "tomorrow"}, "is not a date"),
@@ -54,16 +54,16 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("history", {"time": "valid"}, "time needs at"),
     ("history", {"since": "2" * 51}, "50 at most"),
     ("search", {"at": "2199"}, "in the future"),
-    ("answer", {"url": [], "at": "2024"}, "urls: none given"),
-    ("answer", {"url": "notes.html", "at": "2024"}, "invalid_url"),
+    ("answer", {"urls": [], "at": "2024"}, "urls: none given"),
+    ("answer", {"urls": "notes.html", "at": "2024"}, "invalid_url"),
 ]
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_wrong_arguments_are_errors_that_name_the_right_ones(database_url: str, mode: str) -> None:
     valid: dict[str, dict[str, Any]] = {
-        "answer": {"url": SEED, "query": QUESTION},
-        "search": {"query": QUESTION},
+        "answer": {"urls": SEED, "question": QUESTION},
+        "search": {"question": QUESTION},
         "status": {},
         "ingest": {},
         "history": {"url": SEED},
@@ -79,7 +79,7 @@ def test_wrong_arguments_are_errors_that_name_the_right_ones(database_url: str, 
                 assert expected in text, text
                 assert "Do not answer the question from memory" in text
                 assert "pydantic" not in text
-            text = text_of(await called(client, "anser", query=QUESTION))
+            text = text_of(await called(client, "anser", question=QUESTION))
             assert "answer, history, ingest, search, status" in text, text
         assert site.requests == []
 
@@ -90,11 +90,11 @@ def test_null_is_unset_and_json_in_a_string_stays_text(database_url: str) -> Non
     async def work() -> None:
         async with connected(tea_settings(database_url), tea_site()) as client:
             nulls = {"intent": None, "known_context": None, "constraints": None, "expansion_budget": None}
-            assert not (await called(client, "answer", url=SEED, query=QUESTION, **nulls)).is_error
+            assert not (await called(client, "answer", urls=SEED, question=QUESTION, **nulls)).is_error
             known = json.dumps({"a": [1]})
-            assert not (await called(client, "answer", url=SEED, query="[1, 2]", known_context=known)).is_error
+            assert not (await called(client, "answer", urls=SEED, question="[1, 2]", known_context=known)).is_error
             # some clients pass a list as JSON in a string
-            assert not (await called(client, "answer", url=json.dumps([SEED, GREEN_URL]), query=QUESTION)).is_error
+            assert not (await called(client, "answer", urls=json.dumps([SEED, GREEN_URL]), question=QUESTION)).is_error
 
     asyncio.run(work())
 
@@ -105,7 +105,7 @@ def test_the_policy_of_a_call_decides_and_the_status_comes_first(database_url: s
         settings = tea_settings(database_url)
         for policy, expansions in (("stop-at-once", 0), ("fixed-k:1", 1), (None, 3)):
             async with connected(settings, tea_site()) as client:
-                arguments = {"url": GREEN_URL, "query": QUESTION, "research_mode": "deep", "scope": "run"}
+                arguments = {"urls": GREEN_URL, "question": QUESTION, "research_mode": "deep", "scope": "run"}
                 result = await called(client, "answer", **arguments, policy=policy, output="data")
                 data = result.structured_content
                 assert data is not None
@@ -132,7 +132,12 @@ def test_the_research_modes_differ(database_url: str) -> None:
         for mode in ("fast", "auto", "deep"):
             async with connected(settings, tea_site(**chain)) as client:
                 start = f"{SITE}/step-0"
-                arguments = {"url": start, "query": "Where is porcelain made?", "research_mode": mode, "scope": "run"}
+                arguments = {
+                    "urls": start,
+                    "question": "Where is porcelain made?",
+                    "research_mode": mode,
+                    "scope": "run",
+                }
                 result = await called(client, "answer", **arguments)
                 stats = sections_of(text_of(result))["STATS"]
                 taken[mode] = int(stats.split("Link-following rounds: ")[1].split()[0])
@@ -140,7 +145,7 @@ def test_the_research_modes_differ(database_url: str) -> None:
         assert taken["auto"] == 2
         assert taken["deep"] == settings.max_expansion_depth
         async with connected(settings, tea_site(**chain)) as client:
-            result = await called(client, "answer", url=start, query="Where is porcelain?", expansion_budget=1)
+            result = await called(client, "answer", urls=start, question="Where is porcelain?", expansion_budget=1)
             assert "at most 1 link-following rounds" in text_of(result)
 
     asyncio.run(work())
@@ -150,7 +155,7 @@ def test_several_urls_are_all_in_scope_from_the_first_round(database_url: str) -
     async def work() -> None:
         async with connected(tea_settings(database_url), tea_site()) as client:
             urls = [f"{SITE}/coffee", GREEN_URL, f"{SITE}/nowhere"]
-            sections = sections_of(text_of(await called(client, "answer", url=urls, query=QUESTION)))
+            sections = sections_of(text_of(await called(client, "answer", urls=urls, question=QUESTION)))
             assert GREEN_URL in sections["SOURCES"]
             assert "Documents searched: 2 (2 fetched, 0 already stored, 1 failed)" in sections["STATS"]
             assert "nowhere (failed: not_found)" in sections["EXPANSION TRACE"]
@@ -165,22 +170,24 @@ def test_answer_then_search_status_and_ingest(database_url: str) -> None:
             await self_check(client)
 
     async def self_check(client: Client) -> None:
-        sections = sections_of(text_of(await called(client, "answer", url=SEED, query=QUESTION, research_mode="auto")))
+        sections = sections_of(
+            text_of(await called(client, "answer", urls=SEED, question=QUESTION, research_mode="auto"))
+        )
         assert f"[1] Green tea — {GREEN_URL}" in sections["SOURCES"]
         assert "brewed at eighty degrees" in sections["EVIDENCE"]
         assert "[1] § Green tea (characters 13–51, sha256 " in sections["CITATIONS"]
         assert "\nGreen tea is brewed at eighty degrees.\n" in sections["CITATIONS"]
-        found = sections_of(text_of(await called(client, "search", query=QUESTION, source_urls=["site.example"])))
+        found = sections_of(text_of(await called(client, "search", question=QUESTION, urls=["site.example"])))
         assert GREEN_URL in found["SOURCES"]
-        nothing = sections_of(text_of(await called(client, "search", query=QUESTION, source_urls=[SEED + "green-tea"])))
+        nothing = sections_of(text_of(await called(client, "search", question=QUESTION, urls=[SEED + "green-tea"])))
         assert "Documents searched: 1" in nothing["STATS"]
-        status = text_of(await called(client, "status", source_url="site.example/green-tea"))
+        status = text_of(await called(client, "status", url="site.example/green-tea"))
         assert "Documents: 1" in status
         assert "[SOURCES]" not in text_of(await called(client, "status", include_urls=False))
-        ingested = await called(client, "ingest", url=[f"{SITE}/cups", f"{SITE}/nowhere"])
+        ingested = await called(client, "ingest", urls=[f"{SITE}/cups", f"{SITE}/nowhere"])
         assert not ingested.is_error
         assert "Stored: 1, failed: 1" in text_of(ingested)
-        assert (await called(client, "ingest", url=f"{SITE}/nowhere")).is_error
+        assert (await called(client, "ingest", urls=f"{SITE}/nowhere")).is_error
 
     asyncio.run(work())
 
@@ -188,7 +195,7 @@ def test_answer_then_search_status_and_ingest(database_url: str) -> None:
 def test_data_comes_once_and_proves_itself(database_url: str) -> None:
     async def work() -> None:
         async with connected(tea_settings(database_url), tea_site()) as client:
-            arguments = {"url": SEED, "query": QUESTION, "research_mode": "auto", "output": "data"}
+            arguments = {"urls": SEED, "question": QUESTION, "research_mode": "auto", "output": "data"}
             result = await called(client, "answer", **arguments)
             data = result.structured_content
             assert data is not None
@@ -199,10 +206,10 @@ def test_data_comes_once_and_proves_itself(database_url: str) -> None:
             assert data["sources"][best["source"] - 1]["url"] == GREEN_URL
             assert data["stopped"]["rule"]
             assert json.dumps(data).count("two minutes") == 1
-            found = await called(client, "search", query=QUESTION, output="data")
+            found = await called(client, "search", question=QUESTION, output="data")
             assert found.structured_content is not None
             assert found.structured_content["citations"]
-            plain = await called(client, "search", query=QUESTION)
+            plain = await called(client, "search", question=QUESTION)
             assert plain.structured_content is None  # several clients would show it instead of the text
 
     asyncio.run(work())
@@ -211,7 +218,7 @@ def test_data_comes_once_and_proves_itself(database_url: str) -> None:
 def test_a_page_that_cannot_be_had_is_an_error_with_causes(database_url: str) -> None:
     async def work() -> None:
         async with connected(tea_settings(database_url), tea_site()) as client:
-            result = await called(client, "answer", url=f"{SITE}/nowhere", query=QUESTION)
+            result = await called(client, "answer", urls=f"{SITE}/nowhere", question=QUESTION)
             assert result.is_error
             text = text_of(result)
             for part in ("[ERROR] not_found", "What happened: ", "Likely causes: ", "What to do: ", "from memory"):
@@ -225,7 +232,7 @@ def test_a_database_that_is_away_is_told_by_every_call(database_url: str) -> Non
         away = tea_settings(database_url.replace("/test_", "/gone_"))
         async with connected(away, tea_site()) as client:
             for _ in range(2):
-                result = await called(client, "search", query="tea")
+                result = await called(client, "search", question="tea")
                 assert result.is_error
                 text = text_of(result)
                 assert "[ERROR] database_unavailable" in text
@@ -238,7 +245,7 @@ def test_a_database_that_is_away_is_told_by_every_call(database_url: str) -> Non
 def test_nothing_found_says_so(database_url: str) -> None:
     async def work() -> None:
         async with connected(tea_settings(database_url), tea_site()) as client:
-            text = text_of(await called(client, "search", query=QUESTION))
+            text = text_of(await called(client, "search", question=QUESTION))
             assert text.startswith("[PRESENTATION GUIDE]\nNo evidence was found.")
             assert "Do not answer from memory" in text
             assert sections_of(text)["CITATIONS"] == "(none)"
@@ -258,11 +265,11 @@ def test_responses_stay_within_their_budgets(database_url: str) -> None:
         settings = tea_settings(database_url)
         async with connected(settings, tea_site(long=long)) as client:
             url = f"{SITE}/long"
-            answer = text_of(await called(client, "answer", url=url, query=QUESTION))
+            answer = text_of(await called(client, "answer", urls=url, question=QUESTION))
             assert tokens(answer) <= settings.mcp_answer_token_budget
-            search = text_of(await called(client, "search", query=QUESTION, top_k=50))
+            search = text_of(await called(client, "search", question=QUESTION, top_k=50))
             assert tokens(search) <= settings.mcp_search_token_budget
-            whole = text_of(await called(client, "answer", url=url, query=QUESTION, retrieval_mode="full_context"))
+            whole = text_of(await called(client, "answer", urls=url, question=QUESTION, retrieval_mode="full_context"))
             assert settings.mcp_answer_token_budget < tokens(whole) <= settings.mcp_response_token_budget
             for text in (answer, search, whole):
                 found = sections_of(text)
@@ -270,7 +277,7 @@ def test_responses_stay_within_their_budgets(database_url: str) -> None:
                 assert 1 <= found["CITATIONS"].count(", sha256 ") <= 20
         small = tea_settings(database_url, mcp_search_token_budget=1_000)
         async with connected(small, tea_site()) as client:
-            search = text_of(await called(client, "search", query=QUESTION, top_k=50))
+            search = text_of(await called(client, "search", question=QUESTION, top_k=50))
             assert tokens(search) <= 1_000
 
     asyncio.run(work())
@@ -283,12 +290,12 @@ def test_further_pages_of_a_site_can_be_read_whatever_was_shown_of_it(database_u
 
     async def work() -> None:
         async with connected(tea_settings(database_url), tea_site(guide=page("Guide", GREEN), **deep)) as client:
-            await called(client, "answer", url=[f"{SITE}/guide", f"{SITE}/guide/one"], query=QUESTION)
+            await called(client, "answer", urls=[f"{SITE}/guide", f"{SITE}/guide/one"], question=QUESTION)
             await called(client, "status")
-            assert (await called(client, "ingest", url=f"{SITE}/guide/four")).is_error
+            assert (await called(client, "ingest", urls=f"{SITE}/guide/four")).is_error
             for url in (f"{SITE}/guide/two", [f"{SITE}/guide/three"], f"{SITE}/coffee"):
-                assert not (await called(client, "answer", url=url, query=QUESTION)).is_error
-            assert "not_found" in text_of(await called(client, "ingest", url=f"{SITE}/guide/four/five"))
+                assert not (await called(client, "answer", urls=url, question=QUESTION)).is_error
+            assert "not_found" in text_of(await called(client, "ingest", urls=f"{SITE}/guide/four/five"))
 
     asyncio.run(work())
 
@@ -297,19 +304,19 @@ def test_further_pages_of_a_site_can_be_read_whatever_was_shown_of_it(database_u
 def test_an_answer_in_prose_is_said_with_its_quotes(database_url: str, mode: str) -> None:
     async def work() -> None:
         async with connected(tea_settings(database_url), tea_site(), mode=mode) as client:
-            text = text_of(await called(client, "answer", url=SEED, query=QUESTION, style="prose"))
+            text = text_of(await called(client, "answer", urls=SEED, question=QUESTION, style="prose"))
             assert "[PRESENTATION GUIDE]" in text
             assert "[CITATIONS]" in text
             assert "Confidence: " in text
-            done = await called(client, "answer", url=SEED, query=QUESTION, style="prose", output="data")
+            done = await called(client, "answer", urls=SEED, question=QUESTION, style="prose", output="data")
             answer = done.structured_content
             assert answer is not None
             assert {"answer_id", "status", "sentences", "highlights", "citations"} <= answer.keys()
             assert answer["sentences"] or answer["highlights"]
             german = "Wie lange muss man green tea ziehen lassen?"
-            text = text_of(await called(client, "answer", url=SEED, query=german, style="prose"))
+            text = text_of(await called(client, "answer", urls=SEED, question=german, style="prose"))
             assert "- the question is in German, the pages are in English" in text
-            strange = text_of(await called(client, "answer", url=SEED, query="Porzellan?", style="prose"))
+            strange = text_of(await called(client, "answer", urls=SEED, question="Porzellan?", style="prose"))
             assert "- No answer: no passage of the pages that were read has to do with the question" in strange
 
     asyncio.run(work())

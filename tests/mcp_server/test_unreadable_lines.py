@@ -25,18 +25,18 @@ def test_a_message_stays_what_it_is_without_a_byte_order_mark(line: str) -> None
 
 
 def asked(text: str) -> str:
-    arguments = f'{{"name": "search", "arguments": {{"query": "{text}"}}}}'
+    arguments = f'{{"name": "search", "arguments": {{"question": "{text}"}}}}'
     return f'{{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {arguments}}}'
 
 
 @pytest.mark.parametrize(
-    ("text", "query"),
+    ("text", "question"),
     [("cut \\ud83d", "cut ?"), ("\\ude00 cut", "? cut"), ("\\ud83d\\ude00 whole \\ud83d", "😀 whole ?")],
 )
-def test_half_a_character_costs_no_answer(text: str, query: str) -> None:
+def test_half_a_character_costs_no_answer(text: str, question: str) -> None:
     message = read(asked(text))
     assert isinstance(message, str)
-    assert json.loads(message)["params"]["arguments"]["query"] == query
+    assert json.loads(message)["params"]["arguments"]["question"] == question
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,8 @@ def test_what_failed_is_said_once_and_by_what_it_is_about(database_url: str) -> 
     async def work() -> tuple[str, list[str]]:
         settings = tea_settings(database_url, webrag_previews=2)
         async with connected(settings, MappedSite(dict(PAGES))) as client:
-            text = text_of(await called(client, "answer", url=[SEED, lost], query=QUESTION, expansion_budget=1))
-            data = await called(client, "answer", url=[SEED, lost], query=QUESTION, output="data")
+            text = text_of(await called(client, "answer", urls=[SEED, lost], question=QUESTION, expansion_budget=1))
+            data = await called(client, "answer", urls=[SEED, lost], question=QUESTION, output="data")
         assert data.structured_content is not None
         return sections_of(text)["STATS"], data.structured_content["warnings"]
 

@@ -98,11 +98,11 @@ def test_every_endpoint_answers_as_described(client: httpx2.Client, document: di
 
     answer = posted("/ask", question=QUESTION, sources=["site.example"], form="lookup")
     assert "eighty degrees" in answer["sentences"][0]["text"]
-    evidence = posted("/answer", query=QUESTION, urls=[SEED], expansion_budget=0, scope="source", mode="chunk")
+    evidence = posted("/answer", question=QUESTION, urls=[SEED], expansion_budget=0, scope="source", mode="chunk")
     assert "eighty degrees" in evidence["citations"][0]["verbatim_text"]
-    search = posted("/search", query="green tea", top_k=2, urls=[f"{SEED}green-tea"], pattern="hybrid_search")
+    search = posted("/search", question="green tea", top_k=2, urls=[f"{SEED}green-tea"], pattern="hybrid_search")
     assert search["citations"][0]["source_url"] == f"{SEED}green-tea"
-    assert posted("/search", query="green tea", at="now")["citations"]
+    assert posted("/search", question="green tea", at="now")["citations"]
 
     opened = got(f"/answers/{proof}", "/answers/{number}")
     assert opened["answer"]["question"] == opened["run"]["query"]
@@ -158,12 +158,12 @@ REFUSED: list[tuple[int, str, str, str, object]] = [
     (400, "invalid_input", "post", "/ask", {"question": "Why?", "sources": ["no.example"]}),
     (422, "blocked", "post", "/ask", {"question": "Why \u0007?"}),
     (400, "invalid_url", "post", "/ask", {"question": "Why?", "urls": ["javascript:alert(1)"]}),
-    (422, "not_found", "post", "/answer", {"query": "Why?", "urls": [f"{SEED}nowhere"]}),
-    (400, "invalid_input", "post", "/answer", {"query": "Why?", "urls": []}),
-    (400, "invalid_input", "post", "/answer", {"query": "Why?", "urls": [SEED], "policy": "none"}),
-    (400, "invalid_input", "post", "/answer", {"query": "Why?", "urls": [SEED], "expansion_budget": "3"}),
-    (400, "invalid_input", "post", "/search", {"query": "tea", "top_k": 51}),
-    (400, "invalid_input", "post", "/search", {"query": "tea", "flags": ["none"]}),
+    (422, "not_found", "post", "/answer", {"question": "Why?", "urls": [f"{SEED}nowhere"]}),
+    (400, "invalid_input", "post", "/answer", {"question": "Why?", "urls": []}),
+    (400, "invalid_input", "post", "/answer", {"question": "Why?", "urls": [SEED], "policy": "none"}),
+    (400, "invalid_input", "post", "/answer", {"question": "Why?", "urls": [SEED], "expansion_budget": "3"}),
+    (400, "invalid_input", "post", "/search", {"question": "tea", "top_k": 51}),
+    (400, "invalid_input", "post", "/search", {"question": "tea", "flags": ["none"]}),
     (400, "invalid_input", "post", "/search", [1]),
     (404, "not_stored", "get", "/answers/999", None),
     (404, "not_stored", "get", "/answers/0", None),
@@ -204,10 +204,10 @@ def test_bodies_that_are_no_json(client: httpx2.Client) -> None:
     def status(content: bytes, kind: str = "application/json") -> int:
         return client.post("/api/search", content=content, headers={"content-type": kind}).status_code
 
-    body = b'{"query": "tea"}'
+    body = b'{"question": "tea"}'
     assert status(body, "application/json; charset=utf-8") == 200
     assert [status(body, kind) for kind in ("text/plain", "application/x-www-form-urlencoded", "")] == [415] * 3
-    for broken in (b"", b"{", b"\xff", b'{"query": "\\ud800"}', b"[" * 100_000, body.decode().encode("utf-16")):
+    for broken in (b"", b"{", b"\xff", b'{"question": "\\ud800"}', b"[" * 100_000, body.decode().encode("utf-16")):
         assert status(broken) == 400, broken[:20]
     assert status(b" " * 2_000_000 + body) == 413
 
@@ -225,7 +225,7 @@ def latest_run(database: str) -> tuple[int, str, str | None]:
     [
         ("/api/ask", {"question": "Who brought tea over the sea?", "urls": [f"{SEED}history"]}, {}),
         ("/api/ask", {"question": "Who brought tea over the sea?", "urls": [f"{SEED}history"]}, STREAM),
-        ("/api/answer", {"query": "Who brought tea over the sea?", "urls": [f"{SEED}history"]}, {}),
+        ("/api/answer", {"question": "Who brought tea over the sea?", "urls": [f"{SEED}history"]}, {}),
     ],
 )
 def test_who_hangs_up_stops_the_run(

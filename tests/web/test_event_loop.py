@@ -37,7 +37,7 @@ BODIES = {
     "sentences": "<p>" + "Tea is hot. " * 12_000 + "</p>",
     "digits": "<p>" + "1" * 80_000 + "</p><p>" + "1 " * 40_000 + "</p>",
 }
-QUESTION = {"query": "At how many degrees is green tea brewed?", "expansion_budget": 0}
+QUESTION = {"question": "At how many degrees is green tea brewed?", "expansion_budget": 0}
 FEW = ("brackets", "address")
 
 
@@ -113,7 +113,7 @@ async def visit(settings: Settings, names: tuple[str, ...]) -> dict[str, float]:
             for path in ("/history", "/history/at", "/history/diff", "/api/history"):
                 await server.call("GET", f"{path}?url={url}")
             number = (await server.call("POST", "/api/answer", {**QUESTION, "urls": [url]})).json()["answer_id"]
-            asked = {"question": QUESTION["query"], "urls": [url], "expansion_budget": 0}
+            asked = {"question": QUESTION["question"], "urls": [url], "expansion_budget": 0}
             prose = (await server.call("POST", "/api/ask", asked)).json()["answer_id"]
             for path in (f"/answers/{prose}", f"/answers/{prose}.html", f"/answers/{prose}.md"):
                 await server.call("GET", path)

@@ -39,8 +39,8 @@ FORM = "application/x-www-form-urlencoded"
 PLACES = {"number": "1", "quote": "1", "version": "1", "suffix": "md", "key": "tea.example"}
 BODIES: dict[str, object] = {
     "ask": {"question": "Which tea is green?"},
-    "answer": {"query": "Which tea is green?", "urls": ["https://tea.example/"]},
-    "search": {"query": "green tea"},
+    "answer": {"question": "Which tea is green?", "urls": ["https://tea.example/"]},
+    "search": {"question": "green tea"},
     "feedback": {"answer": 1, "kind": "helpful"},
     "watch": {"question": "Which tea is green?"},
 }

@@ -59,7 +59,7 @@ def test_a_token_that_reads_starts_and_stores_nothing(client: httpx2.Client) -> 
     reading = {"authorization": f"Bearer {READING}"}
     for path in ("/", "/answers", "/sources", "/api/status", "/api/answers"):
         assert client.get(path, headers=reading).status_code == 200, path
-    assert client.post("/api/search", json={"query": "tea"}, headers=reading).status_code == 200
+    assert client.post("/api/search", json={"question": "tea"}, headers=reading).status_code == 200
     for path in ("/api/ask", "/api/answer", "/api/feedback", "/ask", "/answers/1/rating"):
         refused = client.post(path, json=QUESTION, headers=reading)
         assert (refused.status_code, refused.json()["error"]["code"]) == (403, "read_only"), path

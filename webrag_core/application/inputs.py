@@ -4,6 +4,7 @@ operation is."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, ValidationError
@@ -20,7 +21,7 @@ if TYPE_CHECKING:  # to read what is stored takes no more than the database
 RetrievalMode = Literal["chunk", "full_context", "auto"]
 Intent = Literal["factual", "comparison", "how_to", "exploratory"]
 
-LONGEST = {"query": 10_000, "known_context": 50_000, "url": 8_192, "constraint": 2_000, "policy": 50, "date": 50}
+LONGEST = {"question": 10_000, "known_context": 50_000, "url": 8_192, "constraint": 2_000, "policy": 50, "date": 50}
 """Maximum characters of an argument."""
 MOST_CONSTRAINTS = 20
 MOST_RESULTS = 50
@@ -48,7 +49,7 @@ class Operation(Contract):
         try:
             return cls.model_validate(given)
         except ValidationError as error:
-            raise InvalidInputError(explained(error)) from None
+            raise InvalidInputError(explained(error, list(cls.model_fields))) from None
 
     def check(self) -> None:
         """Refuse what cannot be meant before anything waits for it. Raises InvalidInputError, FetchError."""
@@ -81,20 +82,26 @@ def check_list(name: str, texts: Sequence[str], most: int) -> None:
         check_length(name, text)
 
 
-def explained(error: ValidationError) -> str:
-    """Describe validation errors by argument, without the values."""
+def meant(name: str, known: Sequence[str]) -> str:
+    """The parameter that an unknown name may mean, as the end of a message; "" where none is near."""
+    near = get_close_matches(name[:100], known, 1, 0.4)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def explained(error: ValidationError, known: Sequence[str] = ()) -> str:
+    """Describe validation errors by argument, without the values. `known` are the parameters that there are."""
     problems: dict[str, None] = {}
     for problem in error.errors(include_url=False, include_input=False, include_context=True):
         # of a union the branch of the type is on the path
         place = [part for part in problem["loc"] if not (isinstance(part, str) and "[" in part)]
         name = ".".join(shown(str(part)) for part in place if part not in ("str", "int"))
-        problems[f"{name}: {_words(problem)}"] = None
+        problems[f"{name}: {_words(problem, known)}"] = None
     lines = list(problems)
     more = f"; and {len(lines) - _MOST_PROBLEMS} more" if len(lines) > _MOST_PROBLEMS else ""
     return "; ".join(lines[:_MOST_PROBLEMS]) + more
 
 
-def _words(problem: ErrorDetails) -> str:
+def _words(problem: ErrorDetails, known: Sequence[str]) -> str:
     """What is wrong with a value, without its name."""
     limits = problem.get("ctx", {})
     match problem["type"]:
@@ -110,6 +117,8 @@ def _words(problem: ErrorDetails) -> str:
             return f"{limits['ge']:,.10g} at least"
         case "less_than_equal":
             return f"{limits['le']:,.10g} at most"
+        case "extra_forbidden":
+            return f"there is no such parameter{meant(str(problem['loc'][-1]), known)}"
         case _:
             return problem["msg"]
 

@@ -124,16 +124,17 @@ class Ask(AskParameters):
 
 
 class GatherEvidence(EvidenceParameters):
-    """A question for evidence, looked for from `urls` on. All fields are those of `AnswerRequest` in the library."""
+    """A question for evidence, looked for from `urls` on. All fields are those of `AnswerRequest` in the library, where
+    the question is `query`."""
 
     def as_request(self, settings: Settings) -> AnswerRequest:
         """The engine's request, checked. Raises InvalidInputError, FetchError(INVALID_URL)."""
-        check_length("query", self.query)
+        check_length("question", self.question)
         check_list("url", self.urls, settings.webrag_max_pages)
         check_list("constraint", self.constraints, MOST_CONSTRAINTS)
         request = AnswerRequest(
             urls=self.urls,
-            query=self.query,
+            query=self.question,
             intent=self.intent,
             known_context=self.known_context,
             constraints=self.constraints,
@@ -167,7 +168,7 @@ def _known_types(names: object) -> object:
 class Search(Operation):
     """A search of the stored pages. All filters must match; the values of one are alternatives."""
 
-    query: Annotated[str, Field(max_length=LONGEST["query"])]
+    question: Annotated[str, Field(max_length=LONGEST["question"], description="A question, or words to search for")]
     intent: Annotated[Intent | None, Field(description="Kind of question, for rerankers that follow instructions")] = (
         None
     )
@@ -199,10 +200,10 @@ class Search(Operation):
 
     def as_request(self) -> SearchRequest:
         """The search, checked. Raises InvalidInputError, FetchError(INVALID_URL)."""
-        check_length("query", self.query)
+        check_length("question", self.question)
         check_date(self.at, self.time)
         return SearchRequest(
-            query=self.query,
+            query=self.question,
             pattern=self.pattern,
             formulations=self.formulations,
             filters=ScopeFilter(

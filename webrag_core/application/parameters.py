@@ -30,7 +30,9 @@ Constraints = Annotated[
 KindOfQuestion = Annotated[Intent | None, Field(description="Kind of question; unset = as its words say")]
 MaxAge = Annotated[
     float | None,
-    Field(ge=0, le=_CENTURY, allow_inf_nan=False, description="Seconds; pages of `urls`, and what they link to, are fetched again when older"),
+    Field(
+        ge=0, le=_CENTURY, allow_inf_nan=False, description="Seconds; older stored pages are fetched again, for `urls`"
+    ),
 ]
 Years = Annotated[tuple[int, ...], Field(max_length=MOST_PLACES, description="Only pages that state a date in these")]
 
@@ -58,10 +60,11 @@ class AskParameters(Operation):
 
 
 class EvidenceParameters(Operation):
-    """A question for evidence, looked for from `urls` on. All fields are those of `AnswerRequest` in the library."""
+    """A question for evidence, looked for from `urls` on. All fields are those of `AnswerRequest` in the library, where
+    the question is `query`."""
 
     urls: Annotated[tuple[Url, ...], Field(min_length=1, description="Start pages; they are kept with the answer")]
-    query: Annotated[str, Field(max_length=LONGEST["query"], description="The question")]
+    question: Annotated[str, Field(max_length=LONGEST["question"], description="The question")]
     intent: KindOfQuestion = None
     known_context: Annotated[
         str | None,

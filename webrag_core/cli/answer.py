@@ -47,7 +47,7 @@ def _scopes() -> list[tuple[str, str]]:
 
 def answer(
     url: Annotated[str, typer.Argument(help="The page to start from.")],
-    query: Annotated[str, typer.Argument(help="The question.")],
+    question: Annotated[str, typer.Argument(help="The question.")],
     budget: Annotated[
         int | None, typer.Option(help="Maximum rounds of following links; 0 = none, unset = MAX_EXPANSION_DEPTH.")
     ] = None,
@@ -102,7 +102,7 @@ def answer(
     for file in filter(None, (html, markdown)):
         check_writable(file)
     if at is not None:
-        past = asyncio.run(_answer_at(at, time, query, [url, *(also or ())]))
+        past = asyncio.run(_answer_at(at, time, question, [url, *(also or ())]))
         if as_json:
             print_json(past.model_dump(mode="json") | {"status": past.status})
         else:
@@ -122,7 +122,7 @@ def answer(
         settings = load_settings()
         evidence = GatherEvidence.of(
             urls=tuple(map(with_scheme, (url, *(also or ())))),
-            query=query,
+            question=question,
             intent=intent,
             known_context=known_context,
             constraints=tuple(constraint or ()),
@@ -155,14 +155,14 @@ def _end(
         raise typer.Exit(NOT_ANSWERED)
 
 
-async def _answer_at(at: str, time: TimeAxis, query: str, urls: list[str]) -> CorpusSearch:
+async def _answer_at(at: str, time: TimeAxis, question: str, urls: list[str]) -> CorpusSearch:
     """Search what is stored of the past, which cannot be fetched."""
     from webrag_core.acquisition.urls import site_roots
     from webrag_core.application.operations import Search
     from webrag_core.application.services import Services
     from webrag_core.indexing.pipeline import Corpus
 
-    wanted = Search.of(query=query, urls=site_roots(map(with_scheme, urls)), at=at, time=time)
+    wanted = Search.of(question=question, urls=site_roots(map(with_scheme, urls)), at=at, time=time)
     wanted.check()
     async with Corpus.open(load_settings()) as corpus:
         return await wanted.run(Services.over(corpus))

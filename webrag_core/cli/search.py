@@ -27,7 +27,7 @@ def _patterns() -> list[str]:
 
 
 def search(
-    query: Annotated[str, typer.Argument(help="The question or search terms.")],
+    question: Annotated[str, typer.Argument(help="The question or search terms.")],
     pattern: Annotated[
         str,
         typer.Option(help="How passages are found, see above.", autocompletion=_patterns),
@@ -93,7 +93,7 @@ def search(
 
     check_time(time, at)
     wanted = Search.of(
-        query=query,
+        question=question,
         intent=intent,
         pattern=pattern,
         formulations=formulation or (),

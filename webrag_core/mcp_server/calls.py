@@ -141,14 +141,14 @@ class Calls:
         async def work(services: Services, session: SessionMemory) -> Response:
             evidence = call.evidence(self._settings)
             request = evidence.as_request(self._settings)
-            question = call.question(self._settings) if call.style == "prose" else None
+            question = call.prose(self._settings) if call.style == "prose" else None
 
             async def answer(urls: Sequence[str]) -> CallToolResult:
                 some = replace(call, urls=tuple(urls))
                 if question is None:
                     return self._answered(some, await some.evidence(self._settings).run(services, relay), session)
                 return self._prose_result(
-                    some, await services.manager.answer(some.question(self._settings), relay), session
+                    some, await services.manager.answer(some.prose(self._settings), relay), session
                 )
 
             return await self._admitted(services, session, request.seeds(), answer, context, relay)
@@ -362,12 +362,12 @@ class Calls:
         )
 
     async def _status(self, services: Services, call: StatusCall, session: SessionMemory) -> CallToolResult:
-        ids = await self._documents_at(services, (call.source_url,), session) if call.source_url else None
+        ids = await self._documents_at(services, (call.url,), session) if call.url else None
         async with services.corpus.database.connection(self._settings.mcp_tool_timeout) as connection:
             listed = MOST_LISTED if call.include_urls else 0
             pages = await stored_pages(connection, ids=ids, limit=listed)
             status = await corpus_status(connection)
-        text = status_text(status, pages, place=call.source_url, urls=call.include_urls)
+        text = status_text(status, pages, place=call.url, urls=call.include_urls)
         return self._listed(text, pages, session)
 
     async def _ingest(

@@ -32,7 +32,7 @@ def answer_data(result: OrchestrationResult, results: Results) -> dict[str, Any]
     return {
         "status": result.status,
         "confidence": result.confidence,
-        "query": result.query,
+        "question": result.query,
         "answer_id": result.answer_id,
         "policy": result.policy,
         **_evidence(results),
@@ -53,7 +53,7 @@ def answer_data(result: OrchestrationResult, results: Results) -> dict[str, Any]
 def search_data(result: CorpusSearch, results: Results) -> dict[str, Any]:
     """Build structured data of a search."""
     return {
-        "query": result.query,
+        "question": result.query,
         **({"searched_for": result.searched_for} if result.spellings else {}),
         **_evidence(results),
         "documents_searched": result.corpus_stats.total_documents,
@@ -105,7 +105,7 @@ def status_text(status: CorpusStatus, pages: StoredPages, *, place: str | None, 
         for number, page in enumerate(pages.pages, start=1)
     ]
     if pages.total > len(pages.pages):
-        listed.append(f"… and {pages.total - len(pages.pages)} older pages; narrow with source_url.")
+        listed.append(f"… and {pages.total - len(pages.pages)} older pages; narrow with url.")
     stats = [
         f"Documents: {pages.total}",
         f"Chunks: {pages.chunks}",

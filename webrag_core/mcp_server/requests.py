@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Literal
 
 from webrag_core.acquisition.typed_address import typed_address
@@ -13,6 +12,7 @@ from webrag_core.application.inputs import (
     Intent,
     RetrievalMode,
     check_length,
+    meant,
     shown,
 )
 from webrag_core.application.operations import Ask, GatherEvidence, Search
@@ -51,8 +51,7 @@ def check_names(names: Iterable[str], known: Sequence[str]) -> None:
     """Raise InvalidInputError for an unknown argument."""
     for name in names:
         if name not in known:
-            near = get_close_matches(name[:100], known, 1, 0.4)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            hint = meant(name, known)
             raise InvalidInputError(f"unknown argument {shown(name)!r}{hint} Valid: {', '.join(known)}")
 
 
@@ -70,7 +69,7 @@ class AnswerCall:
     """Arguments of `answer`; None = the default of the settings."""
 
     urls: tuple[str, ...]
-    query: str
+    question: str
     intent: Intent | None = None
     known_context: str | None = None
     constraints: tuple[str, ...] = ()
@@ -93,7 +92,7 @@ class AnswerCall:
         """The operation that gathers evidence. Raises InvalidInputError."""
         return GatherEvidence.of(
             urls=self.urls,
-            query=self.query,
+            question=self.question,
             intent=self.intent,
             known_context=self.known_context,
             constraints=self.constraints,
@@ -108,9 +107,9 @@ class AnswerCall:
         """The search of all that the sites said at `at`. Raises InvalidInputError, FetchError(INVALID_URL)."""
         self.evidence(settings)  # the same bounds as without `at`
         sites = site_roots(typed_address(url) for url in self.urls)
-        return search_of(settings, query=self.query, urls=sites, intent=self.intent, at=self.at, time=self.time)
+        return search_of(settings, question=self.question, urls=sites, intent=self.intent, at=self.at, time=self.time)
 
-    def question(self, settings: Settings) -> Question:
+    def prose(self, settings: Settings) -> Question:
         """Build the question of an answer in prose. Raises InvalidInputError for arguments that only shape evidence,
         and FetchError(INVALID_URL)."""
         shaping = ("known_context", "retrieval_mode", "scope", "policy")
@@ -119,7 +118,7 @@ class AnswerCall:
             raise InvalidInputError(f"style prose does not take {', '.join(given)}")
         rounds = expansion_rounds(self.research(settings), self.expansion_budget, settings)
         question = Ask.of(
-            question=self.query,
+            question=self.question,
             urls=self.urls,
             at=self.at,
             time=self.time,
@@ -135,13 +134,13 @@ class AnswerCall:
 class StatusCall:
     """Arguments of `status`."""
 
-    source_url: str | None = None
+    url: str | None = None
     include_urls: bool = True
 
     def check(self) -> None:
         """Validate. Raises InvalidInputError."""
-        if self.source_url is not None:
-            check_length("url", self.source_url)
+        if self.url is not None:
+            check_length("url", self.url)
 
 
 @dataclass(frozen=True, slots=True)

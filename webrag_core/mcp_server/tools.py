@@ -37,8 +37,8 @@ As = Annotated[Output, Field(description="data = JSON in structuredContent, for 
 
 async def answer(
     ctx: Context[Calls],
-    url: Annotated[str | list[str], Field(description="Page(s) to start from; all are searched")],
-    query: Annotated[str, Field(description="The user's complete question")],
+    urls: Annotated[str | list[str], Field(description="Page(s) to start from; all are searched")],
+    question: Annotated[str, Field(description="The user's complete question")],
     intent: Annotated[Intent | None, Field(description="Kind of question")] = None,
     known_context: Annotated[str, Field(description="Facts already known; passages repeating them are skipped")] = "",
     constraints: Annotated[list[str], Field(description="Requirements for the evidence, each in a few words")] = [],  # noqa: B006
@@ -70,8 +70,8 @@ async def answer(
 ) -> Response:
     """Answer a question; see `requests.AnswerCall`."""
     call = AnswerCall(
-        urls=tuple([url] if isinstance(url, str) else url),
-        query=query,
+        urls=tuple([urls] if isinstance(urls, str) else urls),
+        question=question,
         intent=intent,
         known_context=known_context or None,
         constraints=tuple(constraints),
@@ -91,8 +91,8 @@ async def answer(
 
 async def search(
     ctx: Context[Calls],
-    query: Annotated[str, Field(description="Search query")],
-    source_urls: Annotated[list[str], Field(description="Only pages at or below these URLs or hosts")] = [],  # noqa: B006
+    question: Annotated[str, Field(description="A question, or words to search for")],
+    urls: Annotated[list[str], Field(description="Only pages at or below these URLs or hosts")] = [],  # noqa: B006
     intent: Annotated[Intent | None, Field(description="Kind of question")] = None,
     top_k: Annotated[int | None, Field(description="Maximum passages, 1 to 50")] = None,
     retrieval_mode: Annotated[RetrievalMode | None, Field(description="As for answer")] = None,
@@ -104,8 +104,8 @@ async def search(
     return await _calls(ctx).search(
         ctx,
         output,
-        query=query,
-        urls=source_urls or None,
+        question=question,
+        urls=urls or None,
         intent=intent,
         top_k=top_k,
         mode=retrieval_mode,
@@ -116,11 +116,11 @@ async def search(
 
 async def status(
     ctx: Context[Calls],
-    source_url: Annotated[str, Field(description="Only pages at or below this URL or host")] = "",
+    url: Annotated[str, Field(description="Only pages at or below this URL or host")] = "",
     include_urls: Annotated[bool, Field(description="List the pages, newest first")] = True,
 ) -> Response:
     """See `requests.StatusCall`."""
-    return await _calls(ctx).status(StatusCall(source_url or None, include_urls), ctx)
+    return await _calls(ctx).status(StatusCall(url or None, include_urls), ctx)
 
 
 async def history(
@@ -140,11 +140,11 @@ async def history(
 
 async def ingest(
     ctx: Context[Calls],
-    url: Annotated[str | list[str], Field(description="Pages to store")],
+    urls: Annotated[str | list[str], Field(description="Pages to store")],
     refresh: Annotated[bool, Field(description="Fetch stored pages again")] = False,
 ) -> Response:
     """See `upkeep.Ingest`."""
-    return await _calls(ctx).ingest(ctx, urls=[url] if isinstance(url, str) else url, refresh=refresh)
+    return await _calls(ctx).ingest(ctx, urls=[urls] if isinstance(urls, str) else urls, refresh=refresh)
 
 
 async def feedback(

@@ -103,6 +103,11 @@ async def show_answer(request: Request) -> Response:
         chosen = _first(opened, answer)
     async with services.corpus.database.connection() as connection:
         shown = None if chosen is None else await _shown_quote(connection, opened.answer.answer_id, chosen, answer)
+    return await beside_loop(_answer_page, request, opened, answer, shown)
+
+
+def _answer_page(request: Request, opened: OpenedAnswer, answer: Answer | None, shown: _ShownQuote | None) -> Response:
+    """The page of an answer. Long quotes take their time."""
     links = _Beside(opened.answer.answer_id, opened.answer.query, 0 if shown is None else shown.number)
     parts = [] if answer is None else view(answer)
     costs = [part for part in parts if isinstance(part, Note) and part.kind == "cost"]

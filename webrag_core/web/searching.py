@@ -106,7 +106,7 @@ class SearchForm:
     def search(self) -> Search:
         """The operation that the form means. Raises InvalidInputError."""
         return Search.of(
-            query=self.words,
+            question=self.words,
             sources=self.sources or None,
             urls=[self.below] if self.below else None,
             since=self.since or None,

@@ -42,7 +42,7 @@ answers = dg.AssetSpec(
 )
 
 
-AnswerConfig = config_of("AnswerConfig", EvidenceParameters, {"urls": [DEMO_URL], "query": DEMO_QUERY})
+AnswerConfig = config_of("AnswerConfig", EvidenceParameters, {"urls": [DEMO_URL], "question": DEMO_QUERY})
 
 
 async def _find_evidence(
@@ -55,7 +55,7 @@ async def _find_evidence(
     wanted = _wanted(config)
     seed = wanted.as_request(resource.settings()).seeds()[0]
     tag = partial(context.instance.add_run_tags, context.run_id)
-    question = query_tag(wanted.query)
+    question = query_tag(wanted.question)
     tag({"webrag/source": source_key(seed), "webrag/query": question})
 
     rounds: list[Round] = []
@@ -69,7 +69,7 @@ async def _find_evidence(
             dg.AssetObservation(
                 "answer_rounds",
                 description=f"round {done.round} of: {question}",
-                metadata=round_metadata(wanted.query, rounds),
+                metadata=round_metadata(wanted.question, rounds),
             )
         )
         decision = done.decision
@@ -125,7 +125,7 @@ answer = launchpad_job(
     pool="answers",
     tags=ANSWERS,
     description=(
-        "Ask a website a question. Fill in `urls` and `query`; the answer is the newest materialization of asset"
+        "Ask a website a question. Fill in `urls` and `question`; the answer is the newest materialization of asset"
         " `answers`, with a link from this run, and every round is an observation of `answer_rounds`."
     ),
 )

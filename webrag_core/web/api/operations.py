@@ -106,7 +106,7 @@ def _parameters(model: type[inputs.Operation], request: Request) -> inputs.Opera
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        raise InvalidInputError(inputs.explained(error)) from None
+        raise InvalidInputError(inputs.explained(error, list(model.model_fields))) from None
 
 
 async def _body(model: type[inputs.Operation], request: Request) -> inputs.Operation:
@@ -116,4 +116,4 @@ async def _body(model: type[inputs.Operation], request: Request) -> inputs.Opera
     try:
         return model.model_validate_json(await request.body(), strict=True)
     except ValidationError as error:
-        raise InvalidInputError(inputs.explained(error).removeprefix(": ")) from None
+        raise InvalidInputError(inputs.explained(error, list(model.model_fields)).removeprefix(": ")) from None
