@@ -49,7 +49,7 @@ _LOADED_FROM_ELSEWHERE = re.compile(
 )
 
 CONTENTS = {
-    "Start": ["install", "tutorial"],
+    "Start": ["tour", "install", "tutorial", "alternatives", "glossary"],
     "How to": [
         *("how-to/own-site", "how-to/keep-fresh", "how-to/command-line", "library", "plugins", "web", "mcp"),
         *("operators-guide", "how-to/texts-in-force", "how-to/own-models", "how-to/feedback", "how-to/*", "examples/*"),
