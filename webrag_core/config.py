@@ -426,8 +426,8 @@ class Settings(BaseSettings):
     )
     mcp_consent: Literal["ask", "new-sites", "never"] = Field(
         default="ask",
-        description="When a person is asked before a model has an address fetched, once page text was read: ask = at"
-        " new sites, unknown pages and queries; new-sites = not at a new site's address without a query; never",
+        description="When a person must agree before a model fetches, once it has read page text: ask = new sites,"
+        " unknown pages, queries; new-sites = not a new site's address without a query; never",
     )
     mcp_tool_timeout: float = Field(default=120.0, ge=1, description="Seconds for one tool call")
     mcp_concurrent_answers: int = Field(default=4, ge=1, description="`answer` and `ingest` calls at work at once")
