@@ -1,4 +1,4 @@
-"""The Markdown that people read: its links, anchors and commands."""
+"""The Markdown that people read: its links, anchors, cells of tables and commands."""
 
 from __future__ import annotations
 
@@ -46,6 +46,13 @@ def anchors(page: Path) -> frozenset[str]:
             text = "".join(child.content for child in inline.children or ())
             names.add(re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-"))
     return frozenset(names)
+
+
+def cells(page: Path) -> Iterator[str]:
+    """Texts of the cells of its tables as people read them, without addresses of links."""
+    for opening, inline in pairwise(_tokens(page)):
+        if opening.type in ("th_open", "td_open"):
+            yield "".join(child.content for child in inline.children or ())
 
 
 def code(page: Path) -> Iterator[str]:
