@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webrag_core.acquisition.variants import is_download, is_other_language, is_print_view
+from webrag_core.acquisition.variants import is_download, is_other_language, is_print_view, is_unread_file
 
 SITE = "https://site.example"
 
@@ -26,6 +26,23 @@ SITE = "https://site.example"
 )
 def test_downloads_are_known_by_their_ending(path: str, download: bool) -> None:
     assert is_download(f"{SITE}{path}") == download
+
+
+@pytest.mark.parametrize(
+    ("path", "unread"),
+    [
+        ("/pictures/a.PNG", True),
+        ("/files/tide.zip", True),
+        ("/wiki/File:Tide.png", False),
+        ("/show.png?page=view", False),
+        ("/sheet.xlsx", False),
+        ("/data.json", False),
+        ("/guide.html", False),
+        ("/png", False),
+    ],
+)
+def test_files_without_text_are_known_by_their_ending(path: str, unread: bool) -> None:
+    assert is_unread_file(f"{SITE}{path}") == unread
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,14 @@ _DOWNLOADS = frozenset(
         "zst",
     ]
 )  # fmt: skip
+_UNREAD = frozenset(
+    [
+        "7z", "apk", "avi", "bin", "bmp", "bz2", "css", "deb", "dmg", "eot", "exe", "flac", "gif", "gz", "ico", "iso",
+        "jar", "jpeg", "jpg", "lz4", "m4a", "mkv", "mov", "mp3", "mp4", "mpeg", "msi", "ogg", "otf", "pkg", "png",
+        "rar", "rpm", "svg", "tar", "tgz", "tif", "tiff", "ttf", "war", "wav", "webm", "webp", "whl", "woff", "woff2",
+        "xz", "zip", "zst",
+    ]
+)  # fmt: skip
 _LANGUAGES = frozenset(
     [
         "af", "ar", "az", "be", "bg", "bn", "bs", "ca", "cs", "cy", "da", "de", "el", "en", "eo", "es", "et", "eu",
@@ -37,6 +45,16 @@ def is_download(url: str) -> bool:
     """
     name = urlsplit(url).path.rpartition("/")[2]
     return "." in name and name.rpartition(".")[2].lower() in _DOWNLOADS
+
+
+def is_unread_file(url: str) -> bool:
+    """Whether the path of canonical `url` ends like a file that no reader reads: of pictures, sounds, fonts, archives.
+
+    `/wiki/File:Kettle.png` is a page about a picture, and what a query asks for may be one.
+    """
+    parts = urlsplit(url)
+    name = parts.path.rpartition("/")[2]
+    return "." in name and not parts.query and ":" not in name and name.rpartition(".")[2].lower() in _UNREAD
 
 
 def is_print_view(url: str) -> bool:
