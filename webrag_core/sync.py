@@ -134,6 +134,8 @@ class SourceOptions(TypedDict, total=False):
     prefix: str | None
     acquirer: AcquirerName | None
     all_text: bool
+    refresh_hours: float | None
+    name: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,6 +161,8 @@ def test_a_section_is_attached_refreshed_and_paused(webrag_here: Webrag) -> None
         "seed_url": library,
         "acquirer": None,
         "all_text": False,
+        "refresh_hours": None,
+        "name": None,
     }
     first = webrag_here("refresh", "--json", **frozen)
     assert first.returncode == 0, first.stderr

@@ -14,7 +14,7 @@ from webrag_core.application.inputs import LONGEST, Name, Operation, Url
 from webrag_core.config import Settings
 from webrag_core.corpus import retention
 from webrag_core.corpus.forget import Removal, allow_again
-from webrag_core.corpus.refresh import RefreshReport
+from webrag_core.corpus.refresh import Advance, RefreshReport
 from webrag_core.corpus.sources import (
     attach_source,
     detach_source,
@@ -27,6 +27,7 @@ from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.feedback.removal import remove
 from webrag_core.feedback.scrub import ScrubReport, scrub
 from webrag_core.indexing.pipeline import AddedDocument
+from webrag_core.page_text import one_line
 from webrag_core.providers.embedder import embedding_tokens
 from webrag_core.retrieval.models import Contract
 from webrag_core.store.database import Database
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result", bound=BaseModel)
 
+LONGEST_NAME = 100
+"""Characters of the name of a source."""
+MOST_HOURS = 100_000.0
+"""Hours between refreshes of a source."""
 AcquirerName = Literal["http", "firecrawl", "browser"]
 Target = Annotated[str, Field(min_length=1, max_length=LONGEST["url"])]
 Done = Callable[[str, AddedDocument | FetchError], None]
@@ -81,9 +86,11 @@ class Ingest(Operation):
     ] = None
     again: Annotated[bool, Field(description="Also pages that were removed for good: a person wants them back")] = False
 
-    async def run(self, services: Services, done: Done | None = None) -> IngestReport:
-        """Store them, and do what is due after. `done` gets each result. Raises EmbeddingError when the model refuses
-        every text."""
+    async def run(
+        self, services: Services, done: Done | None = None, begun: Callable[[str], None] = lambda url: None
+    ) -> IngestReport:
+        """Store them, and do what is due after. `begun` gets each URL that is read now, `done` each result. Raises
+        EmbeddingError when the model refuses every text."""
         corpus, report = services.corpus, IngestReport()
         if self.again:
             async with corpus.database.connection() as connection:
@@ -94,7 +101,7 @@ class Ingest(Operation):
             if done is not None:
                 done(url, result)
 
-        await corpus.add_all(self.urls, counted, refresh=self.refresh, all_text=self.all_text)
+        await corpus.add_all(self.urls, counted, begun, refresh=self.refresh, all_text=self.all_text)
         report.vector_index = await corpus.indexer.finish_bulk()
         report.embedding_tokens = embedding_tokens(corpus.indexer.embedder)
         return report
@@ -123,11 +130,11 @@ class Refresh(Operation):
     async def run(
         self,
         services: Services,
-        advance: Callable[[str], None] = lambda url: None,
+        advance: Advance = lambda step: None,
         done: Callable[[RefreshReport], None] = lambda report: None,
     ) -> Refreshed:
-        """Refresh one source after the other. `advance` gets each URL, `done` each report. Raises InvalidInputError for
-        a name that no source has."""
+        """Refresh one source after the other. `advance` gets each step, `done` each report. Raises InvalidInputError
+        for a name that no source has."""
         self.check()
         corpus, reports = services.corpus, []
         async with corpus.database.connection() as connection:
@@ -163,6 +170,8 @@ class AttachedSource(Contract):
     seed_url: str
     acquirer: str | None
     all_text: bool
+    refresh_hours: float | None
+    name: str | None
     place: str
     warnings: list[str]
 
@@ -177,15 +186,30 @@ class AddSource(Upkeep[AttachedSource]):
     all_text: Annotated[bool, Field(description="Keep all that its pages show, navigation and footers included")] = (
         False
     )
+    refresh_hours: Annotated[
+        float | None,
+        Field(gt=0, le=MOST_HOURS, allow_inf_nan=False, description="Hours between refreshes; unset = as settings say"),
+    ] = None
+    name: Annotated[
+        Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)] | None,
+        Field(description="What people call it; unset = as its start page is titled"),
+    ] = None
 
     async def change(self, database: Database, settings: Settings) -> AttachedSource:
         """Attach it. Raises FetchError(INVALID_URL), InvalidInputError for an address that is closed and for a source
         that a file declares."""
         url = typed_address(self.url)
-        warnings = await _closed(url, settings)
+        warnings = await closed(url, settings)
         async with database.connection() as connection:
             key = await attach_source(
-                connection, url, self.pages, prefix=self.prefix, acquirer=self.acquirer, all_text=self.all_text
+                connection,
+                url,
+                self.pages,
+                prefix=self.prefix,
+                acquirer=self.acquirer,
+                all_text=self.all_text,
+                refresh_hours=self.refresh_hours,
+                name=None if self.name is None else one_line(self.name) or None,
             )
             source = await find_source(connection, key)
         return AttachedSource(
@@ -194,6 +218,8 @@ class AddSource(Upkeep[AttachedSource]):
             seed_url=source.start_url,
             acquirer=source.acquirer,
             all_text=source.all_text,
+            refresh_hours=source.refresh_hours,
+            name=source.name,
             place=source.place,
             warnings=warnings,
         )
@@ -303,7 +329,7 @@ async def _meant(database: Database, target: str) -> str:
             return typed_address(target)
 
 
-async def _closed(url: str, settings: Settings) -> list[str]:
+async def closed(url: str, settings: Settings) -> list[str]:
     """Why the host of an address cannot be reached now. Raises InvalidInputError for an address that the gate refuses,
     FetchError(INVALID_URL)."""
     if settings.webrag_warc is not None:

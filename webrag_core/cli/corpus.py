@@ -20,8 +20,11 @@ from webrag_core.errors import FetchError, InvalidInputError
 
 if TYPE_CHECKING:
     from webrag_core.application.upkeep import IngestReport, Refreshed
-    from webrag_core.corpus.refresh import RefreshReport
+    from webrag_core.corpus.refresh import PageStep, RefreshReport
     from webrag_core.indexing.pipeline import AddedDocument
+
+_KEPT = "pages are done; what was read is stored, and the same command goes on from there"
+"""What an interrupted command says, behind a number."""
 
 
 def add_corpus_commands(app: typer.Typer) -> None:
@@ -96,14 +99,14 @@ def ingest(
 
     async def work() -> IngestReport:
         async with Corpus.open(load_settings(), archive) as corpus:
-            with progress(len(pages), "ingest") as advance:
+            with progress(len(pages), "ingest", kept=_KEPT) as advance:
 
                 def done(url: str, result: AddedDocument | FetchError) -> None:
                     for line in [f"{url}: {result.message}"] if isinstance(result, FetchError) else result.warnings:
                         complain(line)
                     advance(url)
 
-                return await wanted.run(Services.over(corpus), done)
+                return await wanted.run(Services.over(corpus), done, advance.begin)
 
     report = asyncio.run(work())
     report.failed = malformed | report.failed
@@ -153,8 +156,12 @@ def refresh(
 
     async def work() -> Refreshed:
         async with Corpus.open(load_settings()) as corpus:
-            with progress(None, "refresh") as advance:
-                return await wanted.run(Services.over(corpus), advance, done)
+            with progress(None, "refresh", kept=_KEPT) as advance:
+
+                def step(page: PageStep) -> None:
+                    (advance.begin if page.outcome is None else advance)(page.url)
+
+                return await wanted.run(Services.over(corpus), step, done)
 
     refreshed = asyncio.run(work())
     reports, tokens = refreshed.reports, refreshed.embedding_tokens

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from webrag_core.cli.output import err
+from webrag_core.cli.output import complain, err
 from webrag_core.page_text import one_line
 
 if TYPE_CHECKING:
@@ -29,31 +30,74 @@ def set_style(style: ProgressStyle) -> None:
     _style = style
 
 
-class Advance(Protocol):
+class Advance:
     """Callback for each finished unit of work, with its label."""
 
-    def __call__(self, label: str) -> None: ...
+    def __init__(self) -> None:
+        self.done = 0
+
+    def __call__(self, label: str) -> None:
+        """A unit is done."""
+        self.done += 1
+
+    def begin(self, label: str) -> None:
+        """A unit is begun."""
+
+
+class _Bar(Advance):
+    """One live line, which names what is at work."""
+
+    def __init__(self, bar: Progress, what: str, total: int | None) -> None:
+        super().__init__()
+        self._bar, self._what = bar, what
+        self._task = bar.add_task(what, total=total)
+        self._names_begun = False
+
+    def __call__(self, label: str) -> None:
+        super().__call__(label)
+        self._bar.update(self._task, advance=1)
+        if not self._names_begun:
+            self._show(label)
+
+    def begin(self, label: str) -> None:
+        self._names_begun = True
+        self._show(label)
+
+    def _show(self, label: str) -> None:
+        self._bar.update(self._task, description=f"{self._what} {escape(one_line(label)[-_LABEL_CHARS:])}")
+
+
+class _Lines(Advance):
+    """A plain line now and then."""
+
+    def __init__(self, what: str, total: int | None) -> None:
+        super().__init__()
+        self._what, self._total = what, total
+        self._step = 100 if total is None else max(1, total // 10)
+
+    def __call__(self, label: str) -> None:
+        super().__call__(label)
+        if self.done % self._step == 0 or self.done == self._total:
+            _print(f"{self._what}: {self.done}{'' if self._total is None else f'/{self._total}'}")
 
 
 @contextmanager
-def progress(total: int | None, what: str) -> Iterator[Advance]:
-    """A bar on a terminal, a plain line now and then elsewhere. `total` None = unknown."""
-    if _is_live():
+def progress(total: int | None, what: str, *, kept: str | None = None) -> Iterator[Advance]:
+    """A bar on a terminal, a plain line now and then elsewhere. `total` None = unknown. `kept` says what stays of the
+    units that are done when the work is interrupted, which a line on stderr then says."""
+    advance: Advance = _Lines(what, total)
+    try:
+        if not _is_live():
+            yield advance
+            return
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=err, transient=True) as bar:
-            task = bar.add_task(what, total=total)
-            yield lambda label: bar.update(task, advance=1, description=f"{what} {escape(label[-_LABEL_CHARS:])}")
-        return
-    done = 0
-    step = 100 if total is None else max(1, total // 10)
-
-    def plain(label: str) -> None:
-        nonlocal done
-        done += 1
-        if done % step == 0 or done == total:
-            _print(f"{what}: {done}{'' if total is None else f'/{total}'}")
-
-    yield plain
+            advance = _Bar(bar, what, total)
+            yield advance
+    except asyncio.CancelledError:  # Ctrl-C
+        if kept is not None:
+            complain(f"stopped; {advance.done:,} {kept}")
+        raise
 
 
 @contextmanager

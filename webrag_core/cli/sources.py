@@ -35,6 +35,10 @@ def add(
     all_text: Annotated[
         bool, typer.Option("--all-text", help="Keep everything that its pages show, navigation and footers included.")
     ] = False,
+    refresh_hours: Annotated[
+        float | None, typer.Option("--hours", help="Hours between refreshes; default: as the settings say.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="What people call it; default: the title of its start page.")] = None,
     as_json: Json = False,
 ) -> None:
     """Attach a site section. `webrag refresh` then fetches its pages and keeps them fresh.
@@ -45,7 +49,15 @@ def add(
     from webrag_core.application.upkeep import AddSource
 
     start = with_scheme(url)
-    wanted = AddSource.of(url=start, pages=pages, prefix=prefix, acquirer=acquirer, all_text=all_text)
+    wanted = AddSource.of(
+        url=start,
+        pages=pages,
+        prefix=prefix,
+        acquirer=acquirer,
+        all_text=all_text,
+        refresh_hours=refresh_hours,
+        name=name,
+    )
     source = changed(wanted.change)
     for warning in source.warnings:
         complain(warning)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from typing import Literal, Protocol
 from uuid import uuid4
 
 from psycopg import AsyncConnection
@@ -16,6 +16,7 @@ from webrag_core.acquisition.acquirer import Acquirer, BatchAcquirer
 from webrag_core.acquisition.sitemaps.models import SiteMap
 from webrag_core.acquisition.traps import count_patterns, find_trap
 from webrag_core.acquisition.urls import page_key
+from webrag_core.acquisition.variants import is_unread_file
 from webrag_core.config import Settings
 from webrag_core.corpus import refresh_store as store
 from webrag_core.corpus import sources
@@ -49,6 +50,19 @@ class StoreResult(Protocol):
 StorePage = Callable[[str, str, Brake], Awaitable[StoreResult]]
 """(URL, refresh id for the ledger, brake of the refresh) -> result. Raises FetchError after recording the failure, and
 HeldBackError without recording it for a page that waits for the verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageStep:
+    """A page of a refresh: it is read now (`outcome` None), or what came of it. `error` says why it has no new text."""
+
+    url: str
+    outcome: Literal["fetched", "unchanged", "failed"] | None = None
+    error: FetchError | None = None
+
+
+Advance = Callable[[PageStep], None]
+"""Callback for each page: when it is begun, and when it is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +128,8 @@ class SourceRefresh:
         shard: Shard = Shard(),  # noqa: B008 (frozen)
         accept: bool = False,
         earlier: Sequence[str] = (),
-        advance: Callable[[str], None] = lambda url: None,
+        advance: Advance = lambda step: None,
+        mapped: Callable[[int], None] = lambda pages: None,
     ) -> RefreshReport:
         """Refresh the known pages of `shard`: all, or (`due_only`) the due ones, at most `limit`.
 
@@ -124,6 +139,7 @@ class SourceRefresh:
 
         `earlier` are the refresh ids of attempts that this run repeats: what failed in them belongs to the report, and
         is asked again, due or not, where that may help. When no page answers, a few that are not due are asked too.
+        `advance` gets each step, `mapped` the number of pages in the site's own map once that is read.
 
         Raises InvalidInputError for an unknown source.
         """
@@ -133,6 +149,8 @@ class SourceRefresh:
             source = await sources.find_source(connection, key)
         interval = timedelta(days=self._settings.webrag_revisit_days)
         warnings, map_entries = await self._read_map(source, due_only=due_only)
+        if map_entries is not None:
+            mapped(map_entries)
         async with self._database.connection() as connection:
             pages = await store.known_pages(connection, source)
             records = await store.signal_records(connection, source)
@@ -276,7 +294,8 @@ async def describe_site(
 
 
 class PageSelection:
-    """Chooses new pages of a source: up to its page limit, no crawler traps, no second spelling of a page. Pure.
+    """Chooses new pages of a source: up to its page limit, no crawler traps, no pictures and other files without text,
+    no second spelling of a page. Pure.
 
     Cost per wave is linear in the candidates.
     """
@@ -294,7 +313,7 @@ class PageSelection:
         room = self._room if limit is None else min(self._room, limit)
         wave: list[str] = []
         for url in candidates:
-            if url in self._traps or page_key(url) in self._pages:
+            if url in self._traps or page_key(url) in self._pages or is_unread_file(url):
                 continue
             if find_trap(url, self._patterns, max_per_pattern=self._page_limit) is not None:
                 self._traps.add(url)
@@ -308,10 +327,13 @@ class PageSelection:
     def refused(self, candidates: Iterable[str]) -> dict[str, str]:
         """Return rejected candidates with the reason, without other spellings of chosen pages."""
         return {
-            url: (Reason.CRAWLER_TRAP if url in self._traps else Reason.PAGE_LIMIT).value
-            for url in candidates
-            if url in self._traps or page_key(url) not in self._pages
+            url: self._why(url).value for url in candidates if url in self._traps or page_key(url) not in self._pages
         }
+
+    def _why(self, url: str) -> Reason:
+        if is_unread_file(url):
+            return Reason.UNSUPPORTED_TYPE
+        return Reason.CRAWLER_TRAP if url in self._traps else Reason.PAGE_LIMIT
 
 
 class _Crawl:
@@ -323,7 +345,7 @@ class _Crawl:
         store_page: StorePage,
         pages: int,
         run_id: str,
-        advance: Callable[[str], None],
+        advance: Advance,
         brake: Brake,
     ) -> None:
         self.run_id = run_id
@@ -370,6 +392,7 @@ class _Crawl:
         )
 
     async def _fetch(self, url: str) -> StoreResult:
+        self._advance(PageStep(url))
         return await self._store_page(url, self.run_id, self._brake)
 
     def _done(self, url: str, result: StoreResult | FetchError) -> None:
@@ -381,8 +404,11 @@ class _Crawl:
             self.held[url] = result.held
         if isinstance(result, FetchError):
             self.failed[url] = result
-        self.outcomes[url] = "failed" if isinstance(result, FetchError) else result.outcome
-        self._advance(url)
+            self.outcomes[url] = "failed"
+            self._advance(PageStep(url, "failed", result))
+        else:
+            self.outcomes[url] = result.outcome
+            self._advance(PageStep(url, "unchanged" if result.outcome == "unchanged" else "fetched"))
 
 
 def _probes(source: Source, known: Iterable[KnownPage], requests: Collection[str]) -> list[str]:

@@ -33,7 +33,7 @@ class Source:
 
     `declared_in` names the file that declares it, `refresh_hours` and `watch_minutes` are None where the settings
     decide, `follow` is what may bring new pages: none, map, or links (the map too). `all_text`: everything that its
-    pages show is kept.
+    pages show is kept. `name`: what people call it.
     """
 
     id: int
@@ -54,6 +54,7 @@ class Source:
     follow: str = "links"
     watch_token: str | None = None
     all_text: bool = False
+    name: str | None = None
 
     @property
     def host(self) -> str:
@@ -160,7 +161,7 @@ def checked_prefix(url: str, prefix: str) -> str:
 
 _SOURCE = (
     "SELECT id, key, seed_url, path_prefix, page_limit, paused, map_read_at, map_entries, described_at, declared_in,"
-    " refresh_hours, watch_minutes, shards, acquirer, pool, follow, watch_token, all_text FROM sources"
+    " refresh_hours, watch_minutes, shards, acquirer, pool, follow, watch_token, all_text, name FROM sources"
 )
 _NAMED = "(key = %(name)s OR starts_with(key, %(name)s || '/'))"
 
@@ -248,12 +249,14 @@ async def attach_source(
     prefix: str | None = None,
     acquirer: str | None = None,
     all_text: bool = False,
+    refresh_hours: float | None = None,
+    name: str | None = None,
 ) -> str:
     """Attach the section that begins at `url` and return its key. Its pages are moved to it.
 
     Its URLs begin with `prefix` (default: `section_prefix`), its pages are fetched by `acquirer` (http, firecrawl,
-    browser; None = as the settings say), and with `all_text` everything that they show is kept. Attaching again
-    replaces all of this.
+    browser; None = as the settings say) every `refresh_hours` (None = as the settings say), and with `all_text`
+    everything that they show is kept. Attaching again replaces all of this, but for a `name` that is not given.
     Raises FetchError(INVALID_URL), InvalidInputError for a source that a file declares.
     """
     url = canonicalise(url)
@@ -263,14 +266,14 @@ async def attach_source(
         await lock_host(connection, key)
         cursor = await connection.execute(
             sql.SQL(
-                "INSERT INTO sources AS s (key, seed_url, path_prefix, page_limit, acquirer, all_text)"
-                " VALUES (%s, %s, %s, %s, %s, %s)"
+                "INSERT INTO sources AS s (key, seed_url, path_prefix, page_limit, acquirer, all_text, refresh_hours,"
+                " name) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"
                 " ON CONFLICT (key) DO UPDATE SET seed_url = EXCLUDED.seed_url, path_prefix = EXCLUDED.path_prefix,"
                 " page_limit = EXCLUDED.page_limit, acquirer = EXCLUDED.acquirer, all_text = EXCLUDED.all_text,"
-                " paused = false, {}"
+                " refresh_hours = EXCLUDED.refresh_hours, name = coalesce(EXCLUDED.name, s.name), paused = false, {}"
                 " WHERE s.declared_in IS NULL RETURNING id"
             ).format(KEEP_MAP),
-            (key, url, prefix, page_limit, acquirer, all_text),
+            (key, url, prefix, page_limit, acquirer, all_text, refresh_hours, name),
         )
         if await cursor.fetchone() is None:
             declared = (await find_source(connection, key)).declared_in
@@ -321,7 +324,7 @@ async def release_source(connection: AsyncConnection, key: str) -> None:
     await connection.execute(
         "UPDATE sources SET seed_url = NULL, page_limit = NULL, declared_in = NULL, refresh_hours = NULL,"
         " watch_minutes = NULL, shards = 1, acquirer = NULL, pool = NULL, follow = 'links', versions_in_path = NULL,"
-        " all_text = false, map_read_at = NULL, map_entries = NULL, watched_at = NULL, watch_token = NULL"
+        " all_text = false, name = NULL, map_read_at = NULL, map_entries = NULL, watched_at = NULL, watch_token = NULL"
         " WHERE key = %s",
         (key,),
     )
@@ -389,3 +392,23 @@ async def pause_sources(connection: AsyncConnection, name: str, *, paused: bool)
     keys = [source.key for source in await find_sources(connection, name)]
     await connection.execute("UPDATE sources SET paused = %s WHERE key = ANY(%s)", (paused, keys))
     return keys
+
+
+_NAMES = """
+SELECT s.key, coalesce(s.name, (SELECT v.title FROM document_versions v WHERE v.id =
+ (SELECT d.current_version FROM documents d WHERE d.id = coalesce(
+  (SELECT a.document_id FROM url_aliases a WHERE a.url = s.start),
+  (SELECT c.id FROM documents c WHERE c.canonical_url = s.start)))))
+FROM (SELECT key, name, coalesce(seed_url, 'https://' || key || '/') AS start FROM sources
+ WHERE %(keys)s::text[] IS NULL OR key = ANY(%(keys)s)) s
+"""
+
+
+async def source_names(connection: AsyncConnection, keys: Sequence[str] | None = None) -> dict[str, str]:
+    """What people call these sources, or all, by key: their names, else the titles of their start pages. Sources that
+    have neither are left out.
+
+    A title is a claim of its page: to be shown beside the key, never in its place.
+    """
+    cursor = await connection.execute(_NAMES, {"keys": None if keys is None else list(keys)})
+    return {str(key): str(name) for key, name in await cursor.fetchall() if name}

@@ -93,18 +93,25 @@ class Corpus:
         self,
         urls: Iterable[str],
         done: Callable[[str, AddedDocument | FetchError], None],
+        begun: Callable[[str], None] = lambda url: None,
         *,
         refresh: bool = False,
         all_text: bool | None = None,
     ) -> None:
-        """Add pages, several at a time; pass each result to `done` in order of completion. `all_text` as in `Ingestor`.
+        """Add pages, several at a time; pass each URL to `begun` when it is read, and each result to `done` in order of
+        completion. `all_text` as in `Ingestor`.
 
         A page costs itself alone where it cannot be fetched. One whose vectors cannot be had for now is searched by
         words, with a warning, until it is added again or `Indexer.finish_bulk` embeds its texts. Raises EmbeddingError
         when the model refuses the key, the address or every text.
         """
         bulk = self._bulk(all_text=all_text)
-        await gather_bounded(urls, lambda url: bulk(url, None, refresh, None), done, pages=self.indexer.pages_at_once)
+
+        async def add(url: str) -> AddedDocument:
+            begun(url)
+            return await bulk(url, None, refresh, None)
+
+        await gather_bounded(urls, add, done, pages=self.indexer.pages_at_once)
 
     def _bulk(
         self, *, all_text: bool | None = None
