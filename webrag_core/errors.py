@@ -101,6 +101,12 @@ class InvalidInputError(WebragError):
     exit_code = 2
 
 
+class BusyError(WebragError):
+    """Too many others are at work or waiting."""
+
+    code = "busy"
+
+
 class NotStoredError(InvalidInputError):
     """The caller names something that is not stored: an answer, a page, a source."""
 

@@ -74,7 +74,8 @@ def test_the_description_is_valid_and_complete(document: dict[str, Any]) -> None
     validate(document)
     reading = ["/search", "/answers", "/answers/{number}", "/history", "/changes", "/sources", "/status"]
     watching = ["/watches", "/watches/{number}"]
-    assert sorted(document["paths"]) == sorted(["/ask", "/answer", "/feedback", *reading, *watching])
+    attaching = [f"/sources/{name}" for name in ("preview", "refresh", "reading", "stop", "pause")]
+    assert sorted(document["paths"]) == sorted(["/ask", "/answer", "/feedback", *reading, *watching, *attaching])
     parameters = document["paths"]["/history"]["get"]["parameters"]
     assert [(one["name"], one["required"]) for one in parameters] == [
         ("url", True),

@@ -43,8 +43,18 @@ BODIES: dict[str, object] = {
     "search": {"question": "green tea"},
     "feedback": {"answer": 1, "kind": "helpful"},
     "watch": {"question": "Which tea is green?"},
+    "preview": {"url": "https://tea.example/"},
+    "attach": {"url": "https://tea.example/"},
+    "refresh": {"source": "tea.example"},
+    "stop": {"source": "tea.example"},
+    "pause": {"name": "tea.example"},
 }
-QUERIES = {"history": {"url": "https://tea.example/"}, "changes": {"target": "tea.example"}}
+QUERIES = {
+    "history": {"url": "https://tea.example/"},
+    "changes": {"target": "tea.example"},
+    "reading": {"source": "tea.example"},
+    "detach": {"key": "tea.example", "by": "a test"},
+}
 
 Case = tuple[str, str, dict[str, Any]]
 Work = Callable[[httpx2.AsyncClient], Awaitable[None]]
@@ -269,7 +279,7 @@ def test_pages_that_wait_too_long_or_are_too_many(reply: Draft202012Validator) -
         async def closed() -> Services:
             raise StoreError("the server is not open")
 
-        turns = Middleware(TakeTurns, seconds=seconds, open_paths=(), streams=asking.EVENTS)
+        turns = Middleware(TakeTurns, seconds=seconds, open_paths=(), streams=[asking.EVENTS])
         app = Starlette(routes=[Route("/slow", never), Route("/slow/events", never)], middleware=[turns])
         app.state.services, app.state.sessions = closed, None
         return app

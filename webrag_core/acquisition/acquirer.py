@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
+from webrag_core.acquisition.robots import RobotsRules
 from webrag_core.acquisition.sitemaps.models import SiteMap
 from webrag_core.errors import FetchError, Reason
 from webrag_core.result_warnings import Caution
@@ -117,6 +118,15 @@ class LimitedAcquirer(Protocol):
     """An acquirer behind a limit of requests. `limited`: it was told a short time ago to ask for less."""
 
     limited: bool
+
+
+@runtime_checkable
+class ObedientAcquirer(Protocol):
+    """An acquirer that obeys robots.txt, and can say before a fetch what it allows."""
+
+    async def rules(self, url: str) -> RobotsRules | None:
+        """The rules of the origin of `url`; None where none are obeyed. Raises FetchError(INVALID_URL)."""
+        ...
 
 
 @runtime_checkable

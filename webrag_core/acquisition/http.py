@@ -15,7 +15,7 @@ from webrag_core.acquisition.legal_xml import AKOMA_NTOSO, XML_TYPES, is_akoma_n
 from webrag_core.acquisition.office_types import DECLARED, OLE, office_type
 from webrag_core.acquisition.politeness import HostQueues, RetryLater
 from webrag_core.acquisition.refreshes import refresh_of
-from webrag_core.acquisition.robots import Robots
+from webrag_core.acquisition.robots import Robots, RobotsRules
 from webrag_core.acquisition.sessions import check_session, session_ended
 from webrag_core.acquisition.sitemaps.models import MAP_SECONDS, FileKind, MapBody, SiteMap
 from webrag_core.acquisition.sitemaps.reader import read_site_map
@@ -135,11 +135,15 @@ class HttpAcquirer:
         is obeyed. For a URL that somebody else is going to fetch. Raises FetchError. Sets no time limit."""
         return (await self._gate.admit(url)).url
 
+    async def rules(self, url: str) -> RobotsRules | None:
+        """As `ObedientAcquirer` says."""
+        return await self._robots.rules(url) if self._robots is not None else None
+
     async def site_map(
         self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False
     ) -> SiteMap:
         """As the protocol says. Every file is asked for as pages are: through the gate, robots.txt and the queues."""
-        rules = await self._robots.rules(url) if self._robots is not None else None
+        rules = await self.rules(url)
         return await read_site_map(
             url, self._map_file, html=html, robots=rules, absent=absent, seconds=self._map_seconds, brief=brief
         )

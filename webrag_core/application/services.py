@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Coroutine
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -14,6 +14,7 @@ import anyio
 
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.answering.manager import Manager
+from webrag_core.application.site_runs import SiteRuns
 from webrag_core.config import Settings
 from webrag_core.errors import StoreError, WebragError
 from webrag_core.indexing.pipeline import Corpus
@@ -35,13 +36,14 @@ _ENGINE_SHARE = 0.85
 @dataclass(frozen=True, slots=True)
 class Services:
     """Dependencies of the operations, and the turns that their calls take. Answers have their own queue, so that they
-    do not exhaust database connections or delay searches."""
+    do not exhaust database connections or delay searches; so have the sites that are read."""
 
     corpus: Corpus
     engine: OrchestratorEngine
     manager: Manager
     answers: asyncio.Semaphore
     searches: asyncio.Semaphore
+    sites: SiteRuns = field(default_factory=SiteRuns)
 
     @classmethod
     def over(
@@ -106,6 +108,7 @@ class Core:
                 with suppress(WebragError):
                     await search(corpus, SearchRequest(query="warm up", top_k=1))
             await self._closing.wait()
+            await services.sites.close()
 
     async def __aenter__(self) -> Self:
         self._opening()

@@ -24,7 +24,18 @@ from webrag_core.http_server import DEFAULT_LIMITS, HEALTH, Limits, check_bind, 
 from webrag_core.mcp_server.http import tools_app
 from webrag_core.mcp_server.tools import make_server
 from webrag_core.page_text import one_line
-from webrag_core.web import answers, asking, graph, page_history, searching, signing_in, sources, stored_page, watches
+from webrag_core.web import (
+    answers,
+    asking,
+    attaching,
+    graph,
+    page_history,
+    searching,
+    signing_in,
+    sources,
+    stored_page,
+    watches,
+)
 from webrag_core.web.api.app import BASE, api_app
 from webrag_core.web.limits import LimitBody, LimitPath, SafeHeaders, hung_up
 from webrag_core.web.login import LOGIN, MACHINES, TOOLS, RequireLogin, Sessions
@@ -75,6 +86,7 @@ def web_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits
             *stored_page.ROUTES,
             *searching.ROUTES,
             *sources.ROUTES,
+            *attaching.ROUTES,
             *page_history.ROUTES,
             *graph.ROUTES,
             *watches.ROUTES,
@@ -84,7 +96,10 @@ def web_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits
         middleware=[
             Middleware(LimitBody),
             Middleware(
-                TakeTurns, seconds=settings.mcp_tool_timeout, open_paths=(f"{STATIC}/", LOGIN), streams=asking.EVENTS
+                TakeTurns,
+                seconds=settings.mcp_tool_timeout,
+                open_paths=(f"{STATIC}/", LOGIN),
+                streams=(asking.EVENTS, attaching.EVENTS),
             ),
         ],
         exception_handlers={

@@ -20,10 +20,11 @@ from webrag_core.answering.models import SentenceCitation
 from webrag_core.application.operations import Ask
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services
-from webrag_core.corpus.sources import list_sources
+from webrag_core.corpus.sources import list_sources, source_names
 from webrag_core.errors import WebragError
 from webrag_core.history.answers import list_answers
 from webrag_core.orchestration.events import PageSeen, PhaseBegun, RoundDone
+from webrag_core.retrieval.example_questions import example_questions
 from webrag_core.retrieval.text_fragments import fragment_url
 from webrag_core.routing.task_words import task_words
 from webrag_core.showing.elements import Sentence
@@ -37,6 +38,10 @@ from webrag_core.web.rendering import fragment, page
 from webrag_core.web.running import RunningAnswer, RunningAnswers
 
 _RECENT = 5
+_NAMED = 100
+"""Sources that are shown with what people call them; of more the keys have to do."""
+_EXAMPLES = 4
+"""Sources of which an example is shown."""
 EVENTS = re.compile(r"/running/[^/]+/events")
 """Paths of streams of events, which stay open."""
 
@@ -107,6 +112,9 @@ async def _form(request: Request, draft: _Draft, error: WebragError | None = Non
     database = services.corpus.database
     async with database.connection() as connection:
         sources = [source.key for source in await list_sources(connection)]
+        names = await source_names(connection, sources[:_NAMED])
+        chosen = [key for key in draft.sources if key in sources] or sources
+        questions = await example_questions(connection, chosen[:_EXAMPLES], most=1)
     answers = await list_answers(database, limit=_RECENT)
     return page(
         request,
@@ -114,6 +122,8 @@ async def _form(request: Request, draft: _Draft, error: WebragError | None = Non
         refusal,
         draft=draft,
         sources=sources,
+        names=names,
+        examples=[(key, questions[key][0]) for key in chosen if key in questions],
         answers=answers,
         counts=await quote_counts(database, answers),
         problem="" if refusal is None else refusal.message,

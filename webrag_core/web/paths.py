@@ -5,9 +5,9 @@ from __future__ import annotations
 from urllib.parse import quote, urlencode
 
 
-def ask_path(question: str = "", *urls: str) -> str:
-    """The page to ask on, with the question and the start pages in its boxes."""
-    filled = {"question": question, "url": "\n".join(urls)}
+def ask_path(question: str = "", *urls: str, source: str = "") -> str:
+    """The page to ask on, with the question and the start pages in its boxes, and a source chosen."""
+    filled = {"question": question, "url": "\n".join(urls), "source": source}
     return f"/?{urlencode({name: value for name, value in filled.items() if value})}"
 
 

@@ -16,7 +16,7 @@ from webrag_core.answering.manager import Question
 from webrag_core.application.inputs import check_list
 from webrag_core.application.refusals import DEFECT, Refusal
 from webrag_core.application.services import Services
-from webrag_core.errors import WebragError
+from webrag_core.errors import BusyError, WebragError
 from webrag_core.origin import asked_by
 from webrag_core.page_text import one_line
 from webrag_core.trace import current_trace_id, traced
@@ -27,12 +27,6 @@ _MOST_WAITING = 32
 _MOST_ENDED = 32  # that can still be watched from their beginning
 
 Open = Callable[[], Awaitable[Services]]
-
-
-class BusyError(WebragError):
-    """Too many questions are waiting."""
-
-    code = "busy"
 
 
 class TimeLimitError(WebragError):

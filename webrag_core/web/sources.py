@@ -1,4 +1,4 @@
-"""The sources, what they hold and how fresh it is; and the pages of one source. Nothing is changed here."""
+"""The sources, what they hold and how fresh it is; and the pages of one source. `attaching` changes them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from starlette.routing import Route
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services
 from webrag_core.corpus.source_pages import PAGE_STATES, list_summaries, source_pages, source_summary
+from webrag_core.corpus.sources import find_source, source_names
 from webrag_core.errors import InvalidInputError
 from webrag_core.page_text import visible
+from webrag_core.retrieval.example_questions import example_questions
+from webrag_core.web.attaching import CADENCES
 from webrag_core.web.paths import source_path
 from webrag_core.web.query import field, page_number, pager
 from webrag_core.web.rendering import page
@@ -27,10 +30,13 @@ async def show_sources(request: Request) -> Response:
     offset = _SOURCES_A_PAGE * (number - 1)
     async with services.corpus.database.connection() as connection:
         rows = await list_summaries(connection, limit=_SOURCES_A_PAGE + 1, offset=offset)
+        names = await source_names(connection, [row.key for row in rows])
     return page(
         request,
         "sources",
         sources=rows[:_SOURCES_A_PAGE],
+        names=names,
+        running={row.key for row in rows if (run := services.sites.get(row.key)) and not run.reading.is_over},
         pager=pager(SOURCES, {}, page=number, size=_SOURCES_A_PAGE, rows=len(rows)),
     )
 
@@ -49,12 +55,21 @@ async def show_source(request: Request) -> Response:
             source = await source_summary(connection, key)
         except InvalidInputError as error:
             raise RefusedError(Refusal(404, "not_stored", f"There is no source {key}")) from error
+        names = await source_names(connection, [key])
+        questions = await example_questions(connection, [key])
+        kept = await find_source(connection, key)
         rows = await source_pages(connection, key, state=state, words=words, limit=_PAGES_A_PAGE + 1, offset=offset)
     query = {"state": state or "", "words": words}
+    run = services.sites.get(key)
     return page(
         request,
         "source",
         source=source,
+        shown_name=names.get(key),
+        kept=kept,
+        questions=questions.get(key, []),
+        cadences=CADENCES,
+        reading=None if run is None else run.reading,
         pages=rows[:_PAGES_A_PAGE],
         state=state,
         words=words,

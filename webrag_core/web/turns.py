@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 
 from starlette.requests import Request
@@ -18,11 +19,13 @@ _MOST = 64  # at work and waiting
 
 class TakeTurns:
     """ASGI middleware of the pages: what reads (GET, and HEAD, which costs the same) takes turns with the searches of
-    `/mcp` and `/api`, and has `seconds` (504). When too many wait, further ones are refused (503). What `streams`
-    matches passes, since it stays open and reads no more than its own events, and what begins with one of `open_paths`.
+    `/mcp` and `/api`, and has `seconds` (504). When too many wait, further ones are refused (503). What matches one of
+    `streams` passes, as it stays open and reads no more than its own events; so does what begins with an `open_paths`.
     """
 
-    def __init__(self, app: ASGIApp, seconds: float, open_paths: tuple[str, ...], streams: re.Pattern[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, seconds: float, open_paths: tuple[str, ...], streams: Sequence[re.Pattern[str]]
+    ) -> None:
         self._app = app
         self._seconds = seconds
         self._open_paths = open_paths
@@ -44,7 +47,7 @@ class TakeTurns:
                 self._readers -= 1
 
     def _is_open(self, path: str) -> bool:
-        return self._streams.fullmatch(path) is not None or path.startswith(self._open_paths)
+        return any(stream.fullmatch(path) for stream in self._streams) or path.startswith(self._open_paths)
 
     async def _in_turn(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_started = False

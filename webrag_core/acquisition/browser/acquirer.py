@@ -9,6 +9,7 @@ from collections.abc import Collection
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.browser.renderer import Renderer
 from webrag_core.acquisition.http import HttpAcquirer
+from webrag_core.acquisition.robots import RobotsRules
 from webrag_core.acquisition.sitemaps.models import SiteMap
 from webrag_core.config import Settings
 from webrag_core.result_warnings import Caution
@@ -56,6 +57,10 @@ class BrowserAcquirer:
                 *(Caution.on(page.final_url, f"rendered: {warning}") for warning in rendered.warnings),
             ),
         )
+
+    async def rules(self, url: str) -> RobotsRules | None:
+        """As `ObedientAcquirer` says."""
+        return await self._direct.rules(url)
 
     async def site_map(
         self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False

@@ -20,20 +20,19 @@ from webrag_core.application.services import run_apart
 from webrag_core.errors import WebragError
 from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.origin import asked_by
-from webrag_core.web.api.operations import Api, Operation
+from webrag_core.web.api.operations import Api, Operation, wants_events
 from webrag_core.web.limits import HUNG_UP
 from webrag_core.web.running import RunningAnswer
 
 Result = TypeVar("Result")
 
-STREAM = "text/event-stream"
 _PING_SECONDS = 15
 
 
 async def ask(api: Api, request: Request, body: Ask) -> Answer | Response:
     """Answer in prose, at once or event by event."""
     run = api.running.start(body.as_question(), "api")
-    if STREAM in _accepted(request):
+    if wants_events(request):
 
         async def hung_up(message: Message) -> None:
             run.cancel()
@@ -73,11 +72,6 @@ async def _events(run: RunningAnswer) -> AsyncIterator[ServerSentEvent]:
 def kind_of(event: AnswerEvent) -> str:
     """The name of an event: its first field, which tells the events apart."""
     return str(getattr(event, next(iter(type(event).model_fields))))
-
-
-def _accepted(request: Request) -> set[str]:
-    ranges = ",".join(request.headers.getlist("accept")).split(",")
-    return {item.partition(";")[0].strip().lower() for item in ranges}
 
 
 async def _unless_hung_up(request: Request, work: Awaitable[Result]) -> Result | None:

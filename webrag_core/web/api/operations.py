@@ -16,14 +16,15 @@ from webrag_core.application import inputs
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services, run_apart
 from webrag_core.config import Settings
-from webrag_core.errors import InvalidInputError
+from webrag_core.errors import BusyError, InvalidInputError
 from webrag_core.trace import traced
-from webrag_core.web.running import BusyError, Open, RunningAnswers, TimeLimitError
+from webrag_core.web.running import Open, RunningAnswers, TimeLimitError
 
 Result = TypeVar("Result")
 
 _MOST_READERS = 64  # at work and waiting
 _JSON = "application/json"
+STREAM = "text/event-stream"
 
 
 class Api:
@@ -32,7 +33,7 @@ class Api:
     def __init__(self, settings: Settings, services: Open, running: RunningAnswers) -> None:
         self.settings = settings
         self.running = running
-        self._services = services
+        self.services = services
         self._readers = 0
 
     async def read(self, work: Callable[[Services], Coroutine[Any, Any, Result]]) -> Result:
@@ -42,13 +43,19 @@ class Api:
         self._readers += 1
         seconds = self.settings.mcp_tool_timeout
         try:
-            services = await self._services()
+            services = await self.services()
             async with services.searches, asyncio.timeout(seconds):
                 return await run_apart(work(services))
         except TimeoutError:
             raise TimeLimitError(f"not done within {seconds:g} s") from None
         finally:
             self._readers -= 1
+
+
+def wants_events(request: Request) -> bool:
+    """Whether the client asks for events instead of one response."""
+    ranges = ",".join(request.headers.getlist("accept")).split(",")
+    return STREAM in {item.partition(";")[0].strip().lower() for item in ranges}
 
 
 async def read(api: Api, request: Request, wanted: inputs.Operation) -> BaseModel:

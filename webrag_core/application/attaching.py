@@ -1,0 +1,68 @@
+"""What a user can do to have the pages of a site read, to see how that goes, and to end it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from webrag_core.application.inputs import Name, Operation
+from webrag_core.application.site_runs import SiteReading, SiteRun
+from webrag_core.application.upkeep import AddSource
+from webrag_core.corpus.sources import find_source, source_name
+
+if TYPE_CHECKING:
+    from webrag_core.application.services import Services
+
+
+class AttachSite(AddSource):
+    """A section of a site that is kept, and whose pages are read now. The reading goes on when nobody watches it."""
+
+    async def start(self, services: Services) -> SiteRun:
+        """Attach it and begin to read. Raises as `AddSource.change`, and BusyError."""
+        attached = await self.change(services.corpus.database, services.settings)
+        run = services.sites.start(services.corpus, attached.source)
+        run.warn(attached.warnings)
+        return run
+
+
+class SourceName(Operation):
+    """A source, by its key."""
+
+    source: Annotated[Name, Field(description="Its key, as the list of sources shows it")]
+
+    @property
+    def key(self) -> str:
+        """The key as keys are spelled."""
+        return source_name(self.source)
+
+
+class ReadSource(SourceName):
+    """A source whose pages are read again now. The reading goes on when nobody watches it."""
+
+    async def start(self, services: Services) -> SiteRun:
+        """Begin. Raises InvalidInputError where there is none, BusyError."""
+        async with services.corpus.database.connection() as connection:
+            source = await find_source(connection, self.key)
+        return services.sites.start(services.corpus, source.key)
+
+
+class SourceProgress(SourceName):
+    """How far the reading of a source is that this process reads, or read last."""
+
+    async def run(self, services: Services) -> SiteReading:
+        """Say so. Raises NotStoredError where it was not read."""
+        return services.sites.the(self.key).reading
+
+
+class StopReading(SourceName):
+    """A source whose reading is to end. What is stored stays, and can be searched."""
+
+    async def run(self, services: Services) -> SiteReading:
+        """Stop it and wait for the end. Raises NotStoredError where it is not read."""
+        run = services.sites.the(self.key)
+        run.stop()
+        async for reading in run.watch():
+            if reading.is_over:
+                return reading
+        return run.reading
