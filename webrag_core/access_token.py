@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import secrets
-import stat
 from pathlib import Path
 
 from pydantic import SecretStr
 
 from webrag_core.errors import InvalidInputError
+from webrag_core.private_file import open_private
 from webrag_core.store.private_folders import open_home, server_account
 
 SERVE_TOKEN, UI_TOKEN = "serve-token", "ui-token"
@@ -56,11 +56,8 @@ def _make(file: Path) -> None:
 
 
 def _read(file: Path) -> str:
-    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with open(descriptor, "rb") as stream:
-        status = os.fstat(descriptor)
-        is_private = stat.S_ISREG(status.st_mode) and not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
-        if status.st_uid != os.geteuid() or not is_private:
+    with open_private(file) as stream:
+        if stream is None:
             raise InvalidInputError(f"{file} is not yours alone: delete it, and a new one is made")
         text = stream.read(_LONGEST).decode("ascii", "replace").strip()
     if len(text) < 16 or not all("!" <= character <= "~" for character in text):

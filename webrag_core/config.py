@@ -17,13 +17,11 @@ from pydantic import Field, HttpUrl, SecretStr, ValidationError, ValidationInfo,
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from webrag_core.corpus_home import corpus_home
+from webrag_core.corpus_home import corpus_home, env_file, stray_env_files
 from webrag_core.env_file import (
-    env_file,
     misspelt,
     read_env_file,
     retired,
-    stray_env_files,
     tell_of_openai_key,
     warn_misspelt,
     warn_retired,
@@ -412,6 +410,11 @@ class Settings(BaseSettings):
     webrag_open_to_machine: bool = Field(
         default=False,
         description="Whether servers on loopback without a token are open: to every user of this machine",
+    )
+    webrag_use_server: bool = Field(
+        default=True,
+        description="Whether commands that ask and read are run by the `webrag serve` of the same corpus on this"
+        " machine, where there is one",
     )
     mcp_allowed_hosts: str = Field(
         default="", description="Host headers that are answered, host or host:port,…; needed unless on loopback"

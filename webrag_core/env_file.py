@@ -16,14 +16,12 @@ from pathlib import Path
 
 from dotenv import dotenv_values
 
-from webrag_core.corpus_home import corpus_home
+from webrag_core.corpus_home import ENV_FILE, stray_words
 from webrag_core.errors import InvalidInputError
 
 logger = logging.getLogger(__name__)
 
-VARIABLE = "WEBRAG_ENV_FILE"
-"""Names the file; `webrag --env-file` sets it, so that child processes read the same one."""
-_OTHER_NAMES = frozenset({VARIABLE, "WEBRAG_PORT"})  # the compose file's
+_OTHER_NAMES = frozenset({ENV_FILE, "WEBRAG_PORT"})  # the compose file's
 _FOREIGN_NAMES = frozenset({"MCP_TIMEOUT"})  # near one of ours, but a client's
 RETIRED: Mapping[str, str] = {
     "ROUTE_EXPLORE": "every task of a plan is run",
@@ -60,29 +58,6 @@ RETIRED_IN_FILES: Mapping[str, str] = {
 _PREFIXES = ("EMBEDDING_", "FIRECRAWL_", "MCP_", "ORCHESTRATION_", "RERANKER_", "RETRIEVAL_", "WEBRAG_")
 _NEAR = 0.8
 _NEARLY_EQUAL = 0.9  # for names without a prefix of ours, which other programs may own
-
-
-def env_file() -> Path | None:
-    """Return the file to read: that of WEBRAG_ENV_FILE, else `.env` of the corpus, if that has an absolute path.
-
-    A relative one (WEBRAG_HOME, or `.webrag`) lies in the working directory, so its file does not count. None where
-    there is none.
-    """
-    if named := os.environ.get(VARIABLE):
-        return Path(named)
-    file = corpus_home() / ".env"
-    return file if file.is_absolute() and file.exists() else None
-
-
-def stray_env_files() -> list[Path]:
-    """Return the files of the working directory that look like settings and are not `env_file()`."""
-    named = env_file()
-    files = [Path(".env"), corpus_home() / ".env"]
-    return [
-        file.absolute()
-        for file in files
-        if file.is_file() and not (named is not None and named.exists() and file.samefile(named))
-    ]
 
 
 def read_env_file(file: Path, settings: Iterable[str]) -> dict[str, str]:
@@ -157,7 +132,7 @@ def warn_misspelt(name: str, near: str | None) -> None:
 @lru_cache(maxsize=16)  # once per process
 def warn_stray(file: Path) -> None:
     """Log a warning about a file that is not read."""
-    logger.warning("%s is not read: name the file of your settings with `webrag --env-file FILE` or %s", file, VARIABLE)
+    logger.warning("%s", stray_words(file))
 
 
 def _question(near: str | None) -> str:

@@ -13,8 +13,7 @@ from typing import Any
 import yaml  # type: ignore[import-untyped]
 
 from webrag_core.config import load_settings
-from webrag_core.corpus_home import FOLDER
-from webrag_core.env_file import env_file
+from webrag_core.corpus_home import FOLDER, env_file
 from webrag_core.errors import InvalidInputError
 from webrag_core.store.private_folders import open_home, server_account
 

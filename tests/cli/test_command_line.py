@@ -123,11 +123,16 @@ def test_a_quote_is_folded_behind_its_bar(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize(("style", "lines"), [("plain", "following links\n"), ("none", "")])
-def test_progress_can_be_plain_or_absent(monkeypatch: pytest.MonkeyPatch, style: str, lines: str) -> None:
+def test_progress_can_be_plain_or_absent(
+    monkeypatch: pytest.MonkeyPatch, style: progress.ProgressStyle, lines: str
+) -> None:
     shown = io.StringIO()
-    monkeypatch.setattr(progress, "err", Console(file=shown, force_terminal=True, color_system=None))
-    monkeypatch.setattr(progress, "_style", style)
+    monkeypatch.setattr(output, "err", Console(file=shown, force_terminal=True, color_system=None))
     monkeypatch.setattr(logging.root, "handlers", [])  # warnings of results are kept out of those that are there
-    with progress.show_progress() as show:
-        show("expand_breadth", None)
+    progress.set_style(style)
+    try:
+        with progress.show_progress() as show:
+            show("expand_breadth", None)
+    finally:
+        progress.set_style("auto")
     assert shown.getvalue() == lines

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rich.text import Text
 
 from webrag_core.cli import log, output, progress
-from webrag_core.cli.main import report_error
+from webrag_core.cli.failures import report_error
 from webrag_core.errors import WebragError
 from webrag_core.history.models import OtherVersion
 from webrag_core.page_text import is_seen

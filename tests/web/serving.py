@@ -12,6 +12,7 @@ import uvicorn
 
 from tests.waiting import wait_until
 from webrag_core.acquisition.acquirer import Acquirer
+from webrag_core.application.command_calls import CommandRunner
 from webrag_core.config import Settings
 from webrag_core.http_server import DEFAULT_LIMITS, Limits, server_config
 from webrag_core.web.app import web_app
@@ -21,12 +22,15 @@ BROWSER = {"accept": "text/html,*/*;q=0.8"}
 
 @contextmanager
 def web_server(
-    settings: Settings, acquirer: Acquirer | None = None, limits: Limits = DEFAULT_LIMITS
+    settings: Settings,
+    acquirer: Acquirer | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    commands: CommandRunner | None = None,
 ) -> Iterator[httpx2.Client]:
     """A client of a running server, which asks for HTML as a browser does and follows no redirects; its `base_url` is
     the server's address."""
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(server_config(web_app(settings, acquirer, limits), settings, limits))
+    server = uvicorn.Server(server_config(web_app(settings, acquirer, limits, commands), settings, limits))
     thread = threading.Thread(target=server.run, args=([listening],))
     thread.start()
     try:

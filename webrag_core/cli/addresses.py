@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import cache
+from contextvars import ContextVar
 
 from webrag_core.cli.output import complain
 from webrag_core.errors import FetchError, Reason
 
-_typed: list[str] = []
-"""The addresses that the user typed, as opposed to those that pages hold."""
+_typed: ContextVar[dict[str, str] | None] = ContextVar("webrag_typed", default=None)
+"""The addresses that the user typed, as opposed to those that pages hold, and what each means."""
 
 
-@cache  # an address is said once
 def with_scheme(text: str) -> str:
-    """The URL that a typed address means, with a notice where the scheme is assumed. Raises FetchError(INVALID_URL)."""
+    """The URL that a typed address means, with a notice where the scheme is assumed, once for each address. Raises
+    FetchError(INVALID_URL)."""
     from webrag_core.acquisition.typed_address import typed_address
 
-    url = typed_address(text)
-    _typed.append(url)
+    typed = _typed.get()
+    if typed is None:
+        _typed.set(typed := {})
+    if text in typed:
+        return typed[text]
+    typed[text] = url = typed_address(text)
     if url != text.strip():
         complain(f"{text.strip()} means {url}")
     return url
@@ -48,8 +52,7 @@ def canonical_urls(urls: Sequence[str], failed: dict[str, str]) -> list[str]:
 
 def begin() -> None:
     """Forget the addresses of an earlier command in this process."""
-    _typed.clear()
-    with_scheme.cache_clear()
+    _typed.set({})
 
 
 def way_out(code: str) -> str:
@@ -59,8 +62,10 @@ def way_out(code: str) -> str:
     """
     if code == Reason.NOT_FOUND and (warc := os.environ.get("WEBRAG_WARC")):
         return f"; pages come from WEBRAG_WARC={warc}: unset it to read the web"
-    if code == Reason.BLOCKED_ADDRESS and (places := dict.fromkeys(filter(None, map(_closed_place, _typed)))):
-        return f", here WEBRAG_ALLOW_HOSTS={','.join(places)}"
+    if code == Reason.BLOCKED_ADDRESS:
+        typed = (_typed.get() or {}).values()
+        if places := dict.fromkeys(filter(None, map(_closed_place, typed))):
+            return f", here WEBRAG_ALLOW_HOSTS={','.join(places)}"
     return ""
 
 

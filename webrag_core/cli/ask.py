@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from webrag_core.cli.addresses import way_out, with_scheme
+from webrag_core.cli.database import on_corpus
 from webrag_core.cli.files import HtmlFile, MarkdownFile, Proof, write_readable
 from webrag_core.cli.output import (
     NOT_ANSWERED,
@@ -19,20 +19,20 @@ from webrag_core.cli.output import (
     check_time,
     check_writable,
     complain,
-    out,
+    console,
+    only_here,
     print_json,
     print_line,
 )
 from webrag_core.cli.progress import Show, show_progress
 from webrag_core.cli.wanted_evidence import Constraints, Intent, MaxAge, Since, Until, Years, seconds_of
-from webrag_core.config import load_settings
 from webrag_core.errors import GuardrailsViolationError, InvalidInputError, WebragError
 
 if TYPE_CHECKING:
     from webrag_core.answering.models import Answer
     from webrag_core.application.operations import Ask
+    from webrag_core.application.services import Services
     from webrag_core.history.models import TimeAxis
-    from webrag_core.routing.plan import ExecutionPlan
 
 Forms = Literal["explain", "steps", "compare", "lookup", "list", "timeline"]
 """As `routing.question.Form`, in that order, which is not imported for help alone."""
@@ -87,28 +87,31 @@ def ask(
         raise InvalidInputError("--json prints one object, --stream one a line: choose one of them")
     for file in filter(None, (html, markdown)):
         check_writable(file)
+    if stream:
+        only_here()
 
-    async def work(show: Show) -> Answer:
+    def answered(show: Show) -> Answer:
         from webrag_core.answering.events import Done
-        from webrag_core.application.services import Services
-        from webrag_core.indexing.pipeline import Corpus
 
         wanted = question_of(
             question, url, source, at, time, budget, form, intent, constraint, max_age, since, until, year
         )
-        async with Corpus.open(load_settings()) as corpus:
+
+        async def work(services: Services) -> Answer:
             show("stored", None)
             if not stream:
-                return await wanted.run(Services.over(corpus), show)
-            async for event in wanted.stream(Services.over(corpus)):
+                return await wanted.run(services, show)
+            async for event in wanted.stream(services):
                 print_json(event)
                 sys.stdout.flush()
             assert isinstance(event, Done)
             return event.answer
 
+        return on_corpus(work, "answer")
+
     try:
         with show_progress() as show:
-            answer = asyncio.run(work(show))
+            answer = answered(show)
     except WebragError as error:
         if not as_json and not stream:
             raise
@@ -147,18 +150,11 @@ def plan(
     as_json: Json = False,
 ) -> None:
     """Show how `ask` would answer: agents, tasks, limits. Run nothing."""
-    from webrag_core.application.services import Services
-    from webrag_core.indexing.pipeline import Corpus
     from webrag_core.showing.plan_lines import limits_line, plan_lines
     from webrag_core.showing.wording import sentence_case
 
     wanted = question_of(question, url, source, at, time, budget, form, intent, constraint, max_age, since, until, year)
-
-    async def work() -> ExecutionPlan:
-        async with Corpus.open(load_settings()) as corpus:
-            return await wanted.plan(Services.over(corpus))
-
-    made = asyncio.run(work())
+    made = on_corpus(wanted.plan)
     if as_json:
         print_json(made)
         return
@@ -214,4 +210,5 @@ def print_prose(answer: Answer, *, show_all: bool = False, proof: bool = False) 
     from webrag_core.showing.terminal import print_view
     from webrag_core.showing.view import view
 
-    print_view(view(answer), out, show_all=show_all, proof=proof, more=f"webrag answers show {answer.answer_id} --all")
+    more = f"webrag answers show {answer.answer_id} --all"
+    print_view(view(answer), console(), show_all=show_all, proof=proof, more=more)

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from webrag_core.cli.addresses import canonical_urls
-from webrag_core.cli.database import on_database
+from webrag_core.cli.database import changed, on_database
 from webrag_core.cli.output import Json, complain, print_json, print_line, print_table, tokens_charged
 from webrag_core.cli.progress import progress
 from webrag_core.cli.status_report import print_agents, print_status, reason_words
-from webrag_core.config import load_settings
+from webrag_core.config import Settings, load_settings
 from webrag_core.errors import FetchError, InvalidInputError
 
 if TYPE_CHECKING:
     from webrag_core.application.upkeep import IngestReport, Refreshed
     from webrag_core.corpus.refresh import PageStep, RefreshReport
     from webrag_core.indexing.pipeline import AddedDocument
+    from webrag_core.store.database import Database
 
 _KEPT = "pages are done; what was read is stored, and the same command goes on from there"
 """What an interrupted command says, behind a number."""
@@ -184,13 +185,11 @@ def status(as_json: Json = False) -> None:
     from webrag_core.indexing.window_vectors import window_status
     from webrag_core.providers.prices import load_prices
     from webrag_core.routing.agent_figures import agent_figures, replaced_plans
-    from webrag_core.store.database import Database
 
     since = datetime.now(UTC) - timedelta(days=30)
 
-    async def work() -> None:
-        settings = load_settings()
-        async with await Database.open(settings) as database, database.connection() as connection:
+    async def work(database: Database, settings: Settings) -> None:
+        async with database.connection() as connection:
             corpus_report = await corpus_status(connection, load_prices(settings))
             windows = await window_status(connection) if settings.retrieval_windows else None
             agents = await agent_figures(connection, since)
@@ -206,7 +205,7 @@ def status(as_json: Json = False) -> None:
             print_status(corpus_report, windows, place, sandbox)
             print_agents(agents, replaced)
 
-    asyncio.run(work())
+    changed(work)
 
 
 def verify(as_json: Json = False) -> None:

@@ -1,4 +1,5 @@
-"""The `webrag` script: clean ends from the first instant, before anything heavy is imported.
+"""The `webrag` script: clean ends from the first instant, before anything heavy is imported. A server of the corpus
+that runs on this machine runs the command, where it can.
 
 Interrupted while it imports, the process ends at once: nothing is begun yet. Later the commands clean up.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from types import FrameType
 
 
@@ -20,6 +22,11 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _end_at_once)
     if not ignored:
         signal.signal(signal.SIGINT, _end_at_once)
+    from webrag_core.cli import client
+
+    code = client.run(sys.argv[1:])
+    if code is not None:
+        sys.exit(code)
     from webrag_core.cli import main as commands
 
     commands.register_plugins()

@@ -21,9 +21,9 @@ MarkdownFile = Annotated[Path | None, typer.Option("--markdown", help="Write it 
 
 def write_readable(result: Readable, html: Path | None, markdown: Path | None) -> None:
     """Write the files that are named. Raises InvalidInputError for one that cannot be written."""
-    from webrag_core.showing.html import render_page
-
     if html is not None:
+        from webrag_core.showing.html import render_page
+
         write_file(html, render_page(result))
     if markdown is not None:
         write_file(markdown, result.to_markdown())

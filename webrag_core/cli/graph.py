@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
+from webrag_core.cli.database import on_database
 from webrag_core.cli.output import Json, complain, print_elements, print_json, print_line, write_file
 from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from webrag_core.indexing.graph.model import EdgeKind
     from webrag_core.retrieval.graph.models import GraphEdge, GraphNode, KeyAnswer
+    from webrag_core.store.database import Database
 
 Answer = TypeVar("Answer")
 Keys = Annotated[
@@ -175,17 +177,15 @@ def works(
     from webrag_core.cli.addresses import with_scheme
     from webrag_core.corpus.works import Work, load_works
     from webrag_core.showing.past import versions_beside
-    from webrag_core.store.database import Database
 
     for url in urls:
         if "://" not in url and "/" not in url and ":" in url:
             raise InvalidInputError(f"{url} is no address: versions are those of pages")
 
-    async def work() -> dict[str, list[Work]]:
-        async with await Database.open(load_settings()) as database:
-            return {url: await load_works(database, url) for url in map(canonicalise, map(with_scheme, urls))}
+    async def work(database: Database) -> dict[str, list[Work]]:
+        return {url: await load_works(database, url) for url in map(canonicalise, map(with_scheme, urls))}
 
-    by_page = asyncio.run(work())
+    by_page = on_database(work)
     if as_json:
         print_json({"works": {url: [asdict(row) for row in listed] for url, listed in by_page.items()}})
     else:
@@ -229,13 +229,11 @@ def check(
 
 
 def _read(task: Callable[[AsyncConnection], Awaitable[Answer]]) -> Answer:
-    from webrag_core.store.database import Database
-
-    async def work() -> Answer:
-        async with await Database.open(load_settings()) as database, database.snapshot() as connection:
+    async def work(database: Database) -> Answer:
+        async with database.snapshot() as connection:
             return await task(connection)
 
-    return asyncio.run(work())
+    return on_database(work)
 
 
 def _kinds(names: list[str] | None) -> list[EdgeKind] | None:

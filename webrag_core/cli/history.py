@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +17,7 @@ from webrag_core.cli.output import (
     Json,
     Time,
     check_time,
-    out,
+    console,
     print_elements,
     print_json,
     print_line,
@@ -27,7 +26,6 @@ from webrag_core.cli.output import (
     write_file,
 )
 from webrag_core.cli.status_report import reason_words
-from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.page_text import one_line, visible
 
@@ -83,7 +81,6 @@ def history(
     from webrag_core.history.diff_page import render_page
     from webrag_core.history.legal import page_of_law, part_of
     from webrag_core.showing.past import history_view, page_at_view
-    from webrag_core.store.database import Database
 
     law = parse_legal_identifier(target)
     if law is not None and law.day is not None and at is not None:
@@ -98,49 +95,48 @@ def history(
         return
     as_of = None if at is None else AsOf.parse(at)
 
-    async def work() -> None:
-        async with await Database.open(load_settings()) as database:
-            page_of_it: str | None = None
-            if law is not None:
+    async def work(database: Database) -> None:
+        page_of_it: str | None = None
+        if law is not None:
+            async with database.connection() as connection:
+                if not ("://" in target and await pages.is_stored(connection, target)):
+                    page_of_it = await page_of_law(connection, law)
+        identifier = None if page_of_it is None else law
+        url = page_of_it or with_scheme(target)
+        moment, axis = as_of, time
+        if identifier is not None and identifier.day is not None:
+            moment, axis = AsOf.parse(identifier.day.isoformat()), "valid"
+        if diff is not None or html is not None:
+            from webrag_core.application.reading import Compare
+
+            before, after = diff or (None, None)
+            comparison = await Compare.of(url=url, before=before, after=after).read(database)
+            if html is not None:
+                write_file(html, render_page(comparison))
+            _print_comparison(comparison, html, as_json=as_json)
+            return
+        if left_out:
+            await _show_left_out(database, url, as_json=as_json)
+            return
+        story = await pages.versions(database, url)
+        if moment is not None or (identifier is not None and identifier.part is not None):
+            page = await pages.page_at(database, url, moment or AsOf.now(), axis)
+            part = None if identifier is None else identifier.part
+            if part is not None and page.version_id is not None and page.text is not None:
                 async with database.connection() as connection:
-                    if not ("://" in target and await pages.is_stored(connection, target)):
-                        page_of_it = await page_of_law(connection, law)
-            identifier = None if page_of_it is None else law
-            url = page_of_it or with_scheme(target)
-            moment, axis = as_of, time
-            if identifier is not None and identifier.day is not None:
-                moment, axis = AsOf.parse(identifier.day.isoformat()), "valid"
-            if diff is not None or html is not None:
-                from webrag_core.application.reading import Compare
-
-                before, after = diff or (None, None)
-                comparison = await Compare.of(url=url, before=before, after=after).read(database)
-                if html is not None:
-                    write_file(html, render_page(comparison))
-                _print_comparison(comparison, html, as_json=as_json)
-                return
-            if left_out:
-                await _show_left_out(database, url, as_json=as_json)
-                return
-            story = await pages.versions(database, url)
-            if moment is not None or (identifier is not None and identifier.part is not None):
-                page = await pages.page_at(database, url, moment or AsOf.now(), axis)
-                part = None if identifier is None else identifier.part
-                if part is not None and page.version_id is not None and page.text is not None:
-                    async with database.connection() as connection:
-                        start, end = await part_of(connection, page.version_id, page.text, part)
-                    page.text = page.text[start:end]
-                    page.note = f"{page.note}; {part} stands at characters {start} to {end}"
-                if as_json:
-                    print_json(story.model_dump(mode="json") | page.model_dump(mode="json"))
-                else:
-                    print_elements(page_at_view(page))
-            elif as_json:
-                print_json(story)
+                    start, end = await part_of(connection, page.version_id, page.text, part)
+                page.text = page.text[start:end]
+                page.note = f"{page.note}; {part} stands at characters {start} to {end}"
+            if as_json:
+                print_json(story.model_dump(mode="json") | page.model_dump(mode="json"))
             else:
-                print_elements(history_view(story))
+                print_elements(page_at_view(page))
+        elif as_json:
+            print_json(story)
+        else:
+            print_elements(history_view(story))
 
-    asyncio.run(work())
+    on_database(work)
 
 
 def _list_changes(target: str, since: str | None, until: str | None, *, as_json: bool) -> None:
@@ -206,7 +202,7 @@ def list_command(
     if as_json:
         print_json({"answers": [answer.model_dump(mode="json") for answer in answers]})
         return
-    if out.is_terminal:
+    if console().is_terminal:
         _print_answers(answers)
         return
     print_table(
@@ -242,14 +238,12 @@ def show_command(
     from webrag_core.cli.ask import print_prose
     from webrag_core.orchestration.answers import load_stored_run
     from webrag_core.showing.past import state_counts
-    from webrag_core.store.database import Database
 
-    async def work() -> None:
-        async with await Database.open(load_settings()) as database:
-            reply = await OpenAnswer(number=number).read(database)
-            opened, prose = reply.opened, reply.answer
-            async with database.connection() as connection:
-                walk = await load_stored_run(connection, number) if opened.answer.kind == "evidence" else None
+    async def work(database: Database) -> None:
+        reply = await OpenAnswer(number=number).read(database)
+        opened, prose = reply.opened, reply.answer
+        async with database.connection() as connection:
+            walk = await load_stored_run(connection, number) if opened.answer.kind == "evidence" else None
         write_readable(prose or opened, html, markdown)
         today = state_counts(Counter(citation.state for citation in opened.citations))
         if as_json:
@@ -277,7 +271,7 @@ def show_command(
         for citation in opened.citations:
             _print_citation(citation, whole=True)
 
-    asyncio.run(work())
+    on_database(work)
 
 
 def _print_answers(answers: Sequence[StoredAnswer]) -> None:

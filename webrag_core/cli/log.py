@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from webrag_core import corpus_home
-from webrag_core.cli.output import err
+from webrag_core.cli.output import elsewhere, err
 from webrag_core.result_warnings import is_in_result
 from webrag_core.trace import TraceFilter, current_trace_id
 
@@ -68,7 +68,9 @@ def set_log_format(name: LogFormat) -> None:
 
 def leave_warnings_to_the_result() -> None:
     """Print no warning that the result says, since its command prints the result. A log that somebody else set up keeps
-    them."""
+    them, and that of a server, which is no command's."""
+    if elsewhere.get() is not None:
+        return
     for handler in logging.root.handlers:
         if isinstance(handler, _Lines):
             handler.addFilter(_is_for_the_log)

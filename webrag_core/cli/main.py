@@ -17,6 +17,7 @@ from webrag_core.cli.answer import answer
 from webrag_core.cli.ask import ask, plan
 from webrag_core.cli.backup import add_backup_commands
 from webrag_core.cli.corpus import add_corpus_commands
+from webrag_core.cli.failures import report_error
 from webrag_core.cli.feedback import feedback_app
 from webrag_core.cli.graph import graph_app
 from webrag_core.cli.history import add_history_commands
@@ -24,7 +25,7 @@ from webrag_core.cli.lifecycle import add_lifecycle_commands
 from webrag_core.cli.log import LogFormat, set_log_format, set_up_log
 from webrag_core.cli.mcp import add_mcp_command
 from webrag_core.cli.models import model_app
-from webrag_core.cli.output import Json, complain, out, print_json
+from webrag_core.cli.output import Json, out, print_json
 from webrag_core.cli.panels import Panels
 from webrag_core.cli.progress import ProgressStyle, set_style
 from webrag_core.cli.search import add_search_command
@@ -32,7 +33,7 @@ from webrag_core.cli.serve import add_serve_command
 from webrag_core.cli.sources import source_app
 from webrag_core.cli.watches import watch_app
 from webrag_core.config import load_settings
-from webrag_core.env_file import VARIABLE
+from webrag_core.corpus_home import ENV_FILE
 from webrag_core.errors import WebragError
 from webrag_core.origin import asked_by
 from webrag_core.showing.visible_output import filter_terminals
@@ -90,6 +91,9 @@ def options(
     log: Annotated[
         LogFormat, typer.Option(help="Form of the log on stderr: lines for people, or an object with trace id a line.")
     ] = "text",
+    here: Annotated[
+        bool, typer.Option("--here", help="Run the command in this process, though `webrag serve` could run it.")
+    ] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
@@ -98,7 +102,7 @@ def options(
     set_style(progress)
     set_log_format(log)
     if env_file is not None:
-        os.environ[VARIABLE] = str(env_file.absolute())
+        os.environ[ENV_FILE] = str(env_file.absolute())
     if context.invoked_subcommand not in _SERVERS:
         context.with_resource(traced(os.environ.get("TRACEPARENT")))
         context.with_resource(asked_by("cli"))
@@ -139,15 +143,6 @@ def database_migrate(
         out.print(f"what was there before: {saved}", markup=False, highlight=False)
     if not dry_run or not waiting:
         out.print(f"up to date: {names[-1]}")
-
-
-def report_error(error: WebragError, *, as_json: bool) -> int:
-    """Print the error and exit: code 2 for wrong usage, else 1."""
-    message = error.message + addresses.way_out(error.code)
-    if as_json:
-        print_json({"error": {"code": error.code, "message": message}})
-    complain(f"error: {message} [{error.code}]", style="red")
-    return error.exit_code
 
 
 @cache

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Literal
 
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from webrag_core.cli.output import complain, err
+from webrag_core.cli.output import complain, elsewhere, err, error_console
 from webrag_core.page_text import one_line
 
 if TYPE_CHECKING:
@@ -21,13 +22,12 @@ Show = Callable[[str, "Round | None"], None]
 """Callback for a phase that begins, or a round that ended."""
 
 _LABEL_CHARS = 60
-_style: ProgressStyle = "auto"
+_style: ContextVar[ProgressStyle] = ContextVar("webrag_progress", default="auto")
 
 
 def set_style(style: ProgressStyle) -> None:
-    """Choose for this process: a live line where stderr is a terminal (auto), plain lines in any case, or nothing."""
-    global _style
-    _style = style
+    """Choose for this command: a live line where stderr is a terminal (auto), plain lines in any case, or nothing."""
+    _style.set(style)
 
 
 class Advance:
@@ -110,21 +110,29 @@ def show_progress() -> Iterator[Show]:
     if not _is_live():
         yield lambda phase, completed: _print(_line(phase, completed))
         return
+    if (streams := elsewhere.get()) is not None:
+        yield _described(streams.show)
+        return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    best, place = "", "starting the database"
     with Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task(place, total=None)
+        task = bar.add_task("starting the database", total=None)
+        yield _described(lambda text: bar.update(task, description=escape(text[: max(_LABEL_CHARS, err.width - 14)])))
 
-        def show(phase: str, completed: Round | None) -> None:
-            nonlocal best, place
-            if completed is None:
-                place = _line(phase, None)
-            else:
-                best = f"round {completed.round}, best score {completed.signals.best_raw_score:.0%}: "
-                place = f"reading {_next_page(completed)}" if _next_page(completed) else "following links"
-            bar.update(task, description=escape(f"{best}{place}"[: max(_LABEL_CHARS, err.width - 14)]))
 
-        yield show
+def _described(show: Callable[[str], object]) -> Show:
+    """What gives `show` the words of a live line, at each phase and round."""
+    best = ""
+
+    def described(phase: str, completed: Round | None) -> None:
+        nonlocal best
+        if completed is None:
+            place = _line(phase, None)
+        else:
+            best = f"round {completed.round}, best score {completed.signals.best_raw_score:.0%}: "
+            place = f"reading {_next_page(completed)}" if _next_page(completed) else "following links"
+        show(f"{best}{place}")
+
+    return described
 
 
 def _line(phase: str, completed: Round | None) -> str:
@@ -145,9 +153,9 @@ def _next_page(completed: Round) -> str | None:
 
 
 def _is_live() -> bool:
-    return _style == "auto" and err.is_terminal
+    return _style.get() == "auto" and error_console().is_terminal
 
 
 def _print(line: str) -> None:
-    if _style != "none":
-        err.print(line, markup=False, highlight=False)
+    if _style.get() != "none":
+        error_console().print(line, markup=False, highlight=False)

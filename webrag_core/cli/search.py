@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
+from webrag_core.cli.database import on_corpus
 from webrag_core.cli.files import Proof
 from webrag_core.cli.log import leave_warnings_to_the_result
 from webrag_core.cli.output import Intents, Json, Time, check_time, print_elements, print_json
 from webrag_core.cli.wanted_evidence import Since, Until, Years
-from webrag_core.config import load_settings
-
-if TYPE_CHECKING:
-    from webrag_core.retrieval.search import CorpusSearch
 
 
 def add_search_command(app: typer.Typer) -> None:
@@ -88,8 +84,6 @@ def search(
     publication.
     """
     from webrag_core.application.operations import Search
-    from webrag_core.application.services import Services
-    from webrag_core.indexing.pipeline import Corpus
 
     check_time(time, at)
     wanted = Search.of(
@@ -116,11 +110,7 @@ def search(
     wanted.check()
     leave_warnings_to_the_result()
 
-    async def work() -> CorpusSearch:
-        async with Corpus.open(load_settings()) as corpus:
-            return await wanted.run(Services.over(corpus))
-
-    results = asyncio.run(work())
+    results = on_corpus(wanted.run)
     if as_json:
         print_json(results)
     else:

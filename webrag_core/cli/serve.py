@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from webrag_core.access_token import PARAMETER, SERVE_TOKEN
 from webrag_core.cli.output import complain
@@ -18,20 +20,33 @@ def add_serve_command(app: typer.Typer) -> None:
 
 
 def serve(
+    context: typer.Context,
     host: Annotated[str | None, typer.Option(help="Where to listen; unset = MCP_HOST.")] = None,
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Unset = MCP_PORT.")] = None,
 ) -> None:
     """Serve a page to ask on in a browser, REST (/api) for programs and the tools (/mcp) for language models."""
     require_extra(SERVE, "`webrag serve`")
+    from webrag_core.cli.running_server import announced
+    from webrag_core.cli.served import command_runner, described
+    from webrag_core.web.serve import runs_commands
     from webrag_core.web.serve import serve as serve_pages
 
     chosen = load_settings(**{k: v for k, v in (("mcp_host", host), ("mcp_port", port)) if v is not None})
 
-    def listening(settings: Settings) -> None:
-        complain(f"ask at {address(settings)}/{query(chosen, settings)} (Ctrl-C ends the server)", style="bold")
-        complain(who_may(chosen, settings))
+    commands = context.find_root().command
+    assert isinstance(commands, TyperGroup)
+    with ExitStack() as stack:
 
-    serve_pages(chosen, listening)
+        def listening(settings: Settings) -> None:
+            complain(f"ask at {address(settings)}/{query(chosen, settings)} (Ctrl-C ends the server)", style="bold")
+            complain(who_may(chosen, settings))
+            if settings.webrag_use_server and runs_commands(settings):
+                try:
+                    stack.enter_context(announced(settings.webrag_home, described(chosen, settings)))
+                except OSError as error:
+                    complain(f"other commands do not use this server: {error}")
+
+        serve_pages(chosen, listening, command_runner(commands, chosen))
 
 
 def query(chosen: Settings, settings: Settings) -> str:

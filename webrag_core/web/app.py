@@ -16,10 +16,12 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Scope
 
 from webrag_core.acquisition.acquirer import Acquirer
+from webrag_core.application.command_calls import CommandRunner
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services
 from webrag_core.config import Settings
 from webrag_core.errors import StoreError, WebragError
+from webrag_core.http_guard import is_loopback
 from webrag_core.http_server import DEFAULT_LIMITS, HEALTH, Limits, check_bind, own_hosts_only
 from webrag_core.mcp_server.http import tools_app
 from webrag_core.mcp_server.tools import make_server
@@ -37,6 +39,9 @@ from webrag_core.web import (
     watches,
 )
 from webrag_core.web.api.app import BASE, api_app
+from webrag_core.web.api.operations import Api
+from webrag_core.web.commands import PATH as COMMANDS
+from webrag_core.web.commands import commands_app
 from webrag_core.web.limits import LimitBody, LimitPath, SafeHeaders, hung_up
 from webrag_core.web.login import LOGIN, MACHINES, TOOLS, RequireLogin, Sessions
 from webrag_core.web.rendering import STATIC_FOLDER, page, refused
@@ -58,8 +63,14 @@ class _Static(StaticFiles):
         return response
 
 
-def web_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits = DEFAULT_LIMITS) -> ASGIApp:
-    """Create the application: `/` and the pages that it links to, `/api`, `/mcp` and `/health`.
+def web_app(
+    settings: Settings,
+    acquirer: Acquirer | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    commands: CommandRunner | None = None,
+) -> ASGIApp:
+    """Create the application: `/` and the pages that it links to, `/api`, `/mcp` and `/health`; on loopback, where
+    there are `commands`, `/commands` for the command line of this machine.
 
     Raises InvalidInputError as `mcp_server.http.http_app`, whose rules for hosts, origins and the token hold here, too.
     """
@@ -117,11 +128,15 @@ def web_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits
         else Sessions(token.get_secret_value(), None if reading is None else reading.get_secret_value())
     )
     pages.state.services, pages.state.running, pages.state.sessions = services, running, sessions
+    of_this_machine = []
+    if commands is not None and is_loopback(settings.mcp_host):
+        of_this_machine = [Mount(COMMANDS, commands_app(Api(settings, services, running), commands))]
     site: ASGIApp = Starlette(
         routes=[
             Route(TOOLS, tools, methods=None),
             Route(HEALTH, tools),
             Mount(BASE, api_app(settings, services, running)),
+            *of_this_machine,
             Mount("/", pages),
         ],
         lifespan=lifespan,

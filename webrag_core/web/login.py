@@ -23,7 +23,7 @@ LOGIN = "/login"
 SECONDS = 12 * 3600
 _MOST_SESSIONS = 1_000
 TOOLS = "/mcp"
-MACHINES = ("/api", TOOLS)
+MACHINES = ("/api", "/commands", TOOLS)
 """Paths, and all below them, whose clients get 401 instead of the form. No link opens them."""
 _BELOW_MACHINES = tuple(f"{path}/" for path in MACHINES)
 _READING = ("/api/search", LOGIN, "/logout")

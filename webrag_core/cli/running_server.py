@@ -1,0 +1,186 @@
+"""The file by which commands find a server of the same corpus on this machine.
+
+`webrag serve` writes it when it listens, and removes it; the kernel's lock on it ends with the process, however it
+ends. A command uses the server only where it would come to the same result itself: the same code, settings and files.
+Light to import: it stands before everything that a command needs.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from webrag_core.corpus_home import ENV_FILE, corpus_home, env_file
+from webrag_core.private_file import open_private
+
+FILE = "serving.json"
+"""Name of the file below WEBRAG_HOME."""
+_LONGEST = 100_000  # bytes of it
+_TRIES = 5  # to lock it, while commands look whether it is locked
+_OF_SERVERS = frozenset(
+    {
+        "mcp_allowed_hosts",
+        "mcp_auth_token",
+        "mcp_host",
+        "mcp_log_level",
+        "mcp_port",
+        "mcp_read_token",
+        "webrag_home",  # compared by itself
+        "webrag_open_to_machine",
+        "webrag_ui_hosts",
+        "webrag_ui_token",
+    }
+)
+"""Settings that only say where a server listens and to whom: no answer depends on them."""
+_FILES = frozenset(
+    {"backup_folder", "prices_file", "retrieval_weights_file", "webrag_browser", "webrag_logins", "webrag_warc"}
+)
+"""Settings that name a file, which means another one in another folder, and something else when it has changed."""
+_FILES_OF_HOME = ("prices.toml", "feedback/weights.json")
+_OTHER_NAMES = frozenset({ENV_FILE.lower(), "webrag_port"})
+
+
+class RunningServer(NamedTuple):
+    """A server: its process, where it listens, the `Host` that it answers to, where its token stands (a file of the
+    home, a variable, or None where it needs none), the commands that it runs, and what it must have in common with
+    whoever uses it: marks of its code and its settings, by the names of all settings and of the retired ones."""
+
+    pid: int
+    host: str
+    port: int
+    authority: str
+    token: str | None
+    commands: list[list[str]]
+    code: str
+    settings: str
+    names: list[str]
+    retired: list[str]
+
+    def runs(self, arguments: Sequence[str]) -> bool:
+        """Whether it runs the command that `arguments` begin with."""
+        return any(list(arguments[: len(path)]) == path for path in self.commands)
+
+
+@contextmanager
+def announced(home: Path, server: RunningServer) -> Iterator[bool]:
+    """Name the server in the file within the block. False where another server of the corpus is named there. Raises
+    OSError where the file cannot be written."""
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file = home / FILE
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        is_ours = _locked(descriptor) and os.path.samestat(os.fstat(descriptor), os.lstat(file))
+        if is_ours:
+            os.fchmod(descriptor, 0o600)
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, json.dumps(server._asdict()).encode())
+        try:
+            yield is_ours
+        finally:
+            if is_ours:
+                with suppress(FileNotFoundError):
+                    file.unlink()
+    finally:
+        os.close(descriptor)
+
+
+def find_server() -> RunningServer | None:
+    """The server of this command's corpus, where one runs that has its code and its settings."""
+    home = corpus_home()
+    try:
+        with open_private(home / FILE) as stream:
+            if stream is None or _is_free(stream.fileno()):
+                return None
+            server = RunningServer(**json.loads(stream.read(_LONGEST)))
+        os.kill(server.pid, 0)
+    except (OSError, ValueError, TypeError):
+        return None  # none, or one of another version
+    if server.code != code_mark() or _has_other_names(server) or server.settings != settings_mark(home, server.names):
+        return None
+    return server
+
+
+def code_mark() -> str:
+    """What tells this code and its installation from others: the folder, the interpreter, and the newest file."""
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    number, newest, size = 0, 0, 0
+    waiting = [folder]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name != "__pycache__":
+                        waiting.append(entry.path)
+                    continue
+                status = entry.stat()
+                number, newest, size = number + 1, max(newest, status.st_mtime_ns), size + status.st_size
+    return f"{folder} {sys.prefix} {sys.version} {number} {newest} {size}"
+
+
+def settings_mark(home: Path, names: Iterable[str]) -> str:
+    """A hash of all that the settings are made of: the variables with these names, and the file of settings."""
+    variables = {name.lower(): value for name, value in os.environ.items()}
+    named = env_file()
+    parts = [f"home={os.path.realpath(home)}", f"file={_content(named)}"]
+    for name in sorted({*names, "openai_api_key"} - _OF_SERVERS):
+        if name in variables:
+            value = variables[name]
+            parts.append(f"{name}={_state(value) if name in _FILES and value else value}")
+    parts += [_state(os.path.join(home, name)) for name in _FILES_OF_HOME]
+    return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _has_other_names(server: RunningServer) -> bool:
+    """Whether a variable is retired or unknown: a command says so."""
+    known = _OTHER_NAMES.union(server.names)
+    names = [name.lower() for name in os.environ]
+    return any(name.startswith("webrag_") and name not in known for name in names) or not set(
+        server.retired
+    ).isdisjoint(names)
+
+
+def _state(path: str) -> str:
+    """A file in full, and when it changed last."""
+    full = os.path.abspath(os.path.expanduser(path))
+    try:
+        status = os.stat(full)
+    except (OSError, ValueError):
+        return full
+    return f"{full} {status.st_mtime_ns} {status.st_size}"
+
+
+def _content(file: Path | None) -> str:
+    if file is None:
+        return ""
+    try:
+        return f"{file.absolute()} {sha256(file.read_bytes()).hexdigest()}"
+    except OSError as error:
+        return f"{file.absolute()} {error.errno}"
+
+
+def _locked(descriptor: int) -> bool:
+    """Lock the file for this process. False where another one has it for longer than a look takes."""
+    from time import sleep
+
+    for _ in range(_TRIES):
+        with suppress(BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        sleep(0.02)
+    return False
+
+
+def _is_free(descriptor: int) -> bool:
+    """Whether no process has locked the file: its server has ended."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
