@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 ALONE = $(shell grep -rlE --include='test_*.py' --exclude-dir=faults 'mark\.alone' tests)
 SLOW = $(shell grep -rlE --include='test_*.py' --exclude-dir=faults 'mark\.slow' tests)
 
-.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-sitewalk bench-walks bench-answer bench-functions bench-model bench-watch bench-ledger bench-mcp bench-web bench-health bench-security bench-api bench-growth bench-naughty bench-platform bench-month bench-kill bench-faults bench-workers bench-install requirements notebook clean bench-windows
+.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-dialogue bench-sitewalk bench-walks bench-answer bench-functions bench-model bench-watch bench-ledger bench-mcp bench-web bench-health bench-security bench-api bench-growth bench-naughty bench-platform bench-month bench-kill bench-faults bench-workers bench-install requirements notebook clean bench-windows
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -113,6 +113,9 @@ bench-answers: $(VENV)/.dev    ## answers held to answer keys on the sites that 
 	$(BIN)/webrag eval answers --split reporting --out runs/answers-reporting.jsonl
 	$(BIN)/python -m evals.answers.evidence --split reporting --stored --out runs/stored-reporting.jsonl
 	$(BIN)/python -m evals.answers.proofs --split reporting --evidence runs/stored-reporting.jsonl
+
+bench-dialogue: $(VENV)/.runtime ## questions that follow another one: what they find, beside their full questions
+	$(BIN)/python -m evals.dialogue.follow_ups
 
 bench-routes: $(VENV)/.runtime ## the router's rules, and its regret against the best agent in hindsight
 	$(BIN)/webrag eval routes

@@ -28,6 +28,10 @@ BOUNDED = {
     # lines of a text that may say when it holds
     "webrag_core.corpus.stated_dates.PHRASES": 300,
     "webrag_core.corpus.validity_phrases": 300,
+    # a question to which nothing is carried over when it is longer
+    "webrag_core.language.dialogue.english": 600,
+    "webrag_core.language.dialogue.fragments": 600,
+    "webrag_core.language.dialogue.topics": 600,
 }
 """Patterns, or modules of them, whose callers cut the text first, and the characters that are left."""
 READ_IN_THE_SERVER = ("language", "markdown_text", "page_text", "showing", "web", "history")

@@ -1,0 +1,1 @@
+"""Whether a question that follows another one is read as its full question would be."""

@@ -1,0 +1,172 @@
+"""What an English question is about: the thing, the deed, the name that a later question may mean by a pronoun."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from webrag_core.language.stop_words import ENGLISH
+
+AUXILIARIES = (
+    "is", "are", "was", "were", "do", "does", "did", "can", "could", "should", "would", "will", "may", "might", "must",
+    "shall", "has", "have", "had",
+)  # fmt: skip
+_AUX = "|".join(AUXILIARIES)
+_SOMEBODY = r"(?:i|you|we|one|he|she|they|it|people|someone|somebody|anybody|anyone|everybody)"
+_LEAD = re.compile(r"^(?:(?:and|but|so|or|also|then|please)\b[,;:]?\s+)+", re.I)
+_PARTICLE = r"(?:(?:up|off|out|on|in|down|over|back|away)\b (?=\S))?"
+_DEED = re.compile(
+    rf"^(?:(?:how|where|when|why|what)\b ?)?(?:(?:{_AUX})\b {_SOMEBODY}\b|to\b)"
+    rf" ?(?:(?:have|need|want|get) to )?(?:not )?(?P<deed>(?P<verb>\w+) {_PARTICLE}(?P<noun>.+))$",
+    re.I,
+)
+_COMPARED = re.compile(r"\bdifferences? (?:\w+ )*?between (?P<noun>.+)$", re.I)
+_BEING = re.compile(r"^(?:what|who|where|when|why|how(?: \w+)?)(?:['’]s| is| are| was| were)\s+(?P<noun>.+)$", re.I)
+_KIND_WANTED = re.compile(
+    rf"^(?P<wh>(?:\w+ )?(?:what|which|whose|how many|how much)\b(?: (?!(?:{_AUX})\b)\S+){{1,8}}?) (?:{_AUX})\b"
+    r" (?P<rest>.+)$",
+    re.I,
+)
+_PLAIN = re.compile(rf"^(?:\w+ )?(?:what|which|who|when|where|why|how(?: \w+)?) (?:{_AUX})\b (?P<rest>.+)$", re.I)
+_SUBJECT = re.compile(
+    r"^(?:who|what|(?:which|how many|how much)\b (?P<many>\S+?s|people|men|women|children)(?: \w+(?= \w+s? ))?)"
+    rf"\s+(?!(?:{_AUX})\b)\w+ (?P<noun>.+)$",
+    re.I,
+)
+_SELECTED = re.compile(
+    r"^which (?P<kind>(?!\w+s\b|(?:two|three|four|five|six|seven|other)\b)\w+(?: (?!\w+s\b)\w+)*) (?P<rest>\w+s .+)$",
+    re.I,
+)
+_OPENED = re.compile(rf"^(?:{_AUX})\b (?P<rest>.+)$", re.I)
+_ENDS = re.compile(
+    r"(?: (?:good for|for|like|about|called|named|made of|made|built|kept|put|found|sold|used|there|work|works|mean"
+    r"|means|take|last|cost|start|begin|end|stop|open|close|happen|expire|retire|need|have|contain|live|stay|serve|come|exist"
+    r"|\w{3,}ed))+$",
+    re.I,
+)
+_VERB = re.compile(
+    r" (?:have|has|need|needs|work|works|live|lives|contain|contains|support|supports|use|uses|let|lets|keep|keeps|stay"
+    r"|stays|make|makes|mean|means|become|get|gets|come|comes|last|cost|take|start|end|serve|hold|belong|call|know|draw"
+    r"|\w{3,}ed|be|ask|asks)\b.*$",
+    re.I,
+)
+_MEASURES = frozenset(
+    re.findall(
+        r"\w+",
+        """days day hours hour minutes months month years year weeks age time times people people money cost price date
+        percent size share part amount number many much""",
+    )
+)
+_FORM = re.compile(
+    r"^(?:how|what|which|who|where|when|why)\b(?:['’]s)?(?: (?:long|much|many|often|far|old|soon))?"
+    rf" ?(?:(?:{_AUX})\b ?)?(?:{_SOMEBODY}\b ?)?|^(?:{_AUX})\b (?:{_SOMEBODY}\b ?)?",
+    re.I,
+)
+_PREPOSITION = re.compile(r"^(?:on|in|at|to|for|from|of|with|by)\s+(?=\S)", re.I)
+_ARTICLE = re.compile(r"^(?:the|an?|my|your|our|their|his|her|its|this|that|these|those|any|some)\s+", re.I)
+_DATE = re.compile(
+    r"\d|(?:January|February|March|April|May|June|July|August|September|October|November|December)\b(?! \w+ [A-Z])"
+)
+_NAME = re.compile(r"(?:[A-Z0-9][\w.'’+/-]*|[a-z]+[A-Z_][\w.]*|\w+[._/]\w[\w./]*)(?: (?:of )?(?:[A-Z0-9][\w.'’+/-]*))*")
+_OF_NAME = re.compile(rf"\bof ((?:the )?{_NAME.pattern})$")
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """`noun` is the thing, `whole` all that is said of it. `deed` is what somebody wants to do (a verb and its object),
+    `name` the name that something belongs to, `named` a name with its article, `many` things in the plural; "" where
+    there is none. `place` is "in" or "on"."""
+
+    noun: str
+    whole: str
+    deed: str = ""
+    name: str = ""
+    named: str = ""
+    many: str = ""
+    place: str = "in"
+
+    @property
+    def without_article(self) -> str:
+        """The thing as a kind of things."""
+        return _ARTICLE.sub("", self.noun)
+
+
+def names_of(text: str) -> list[tuple[int, int]]:
+    """The spans of names in a question: words with capitals, not dates; the first word only where it has more capitals
+    than its first letter."""
+    spans = []
+    for match in _NAME.finditer(text):
+        start, end = match.span()
+        if start == 0:
+            head = match[0].split()[0]
+            if not re.search(r"\w[A-Z0-9_.]\w", head):
+                start += len(head) + 1
+        end -= len(text[start:end]) - len(text[start:end].rstrip("'’.-"))
+        if start < end and text[start:end] not in ("I", "I'm", "I've") and not _DATE.match(text[start:end]):
+            spans.append((start, end))
+    return spans
+
+
+def topic_of(question: str) -> Topic:
+    """What the question is about. `question` is complete, its white space collapsed."""
+    text = _LEAD.sub("", question).rstrip(" ?.!…")
+    deed = many = ""
+    if match := _COMPARED.search(text):
+        noun = match["noun"]
+    elif match := _DEED.match(text):
+        noun, deed = match["noun"], match["deed"]
+    elif match := _BEING.match(text):
+        noun = _ENDS.sub("", match["noun"]) or match["noun"]
+    elif match := _KIND_WANTED.match(text):
+        kind = re.sub(r"^(?:\w+ )?(?:what|which|whose|how many|how much) ", "", match["wh"], flags=re.I)
+        rest = re.sub(rf"^{_SOMEBODY}\b ?(?:(?:have|need|want) to )?(?:\w+ ?)?(?:to )?", "", match["rest"], flags=re.I)
+        subject = _VERB.sub("", _ENDS.sub("", rest))
+        measured = kind.split()[0].lower() in _MEASURES
+        many = kind if kind.split()[0].lower().endswith("s") and not measured else ""
+        noun = subject if subject not in ("", "there") else kind
+        if rest != match["rest"] and not measured:
+            noun = f"{kind} {rest}".strip()
+    elif match := _PLAIN.match(text):
+        noun = _VERB.sub("", _ENDS.sub("", match["rest"]))
+    elif match := _SELECTED.match(text):
+        noun = f"the {match['kind']} that {match['rest']}"
+    elif match := _SUBJECT.match(text):
+        noun, many = match["noun"], match["many"] or ""
+    elif match := _OPENED.match(text):
+        noun = _VERB.sub("", match["rest"])
+    else:
+        noun = many = _ENDS.sub("", re.sub(r"^(?:what|which|how many|how much|who) ", "", text, flags=re.I))
+    noun = _PREPOSITION.sub("", noun.strip(" ,;:")) or text
+    of_name = _OF_NAME.search(noun)
+    spans = names_of(text)
+    named = ""
+    if spans:
+        start, end = spans[-1]
+        article = re.search(r"\b(?:the|an?) (?:\w+ )?$", text[:start], re.I)
+        named = text[article.start() if article else start : end]
+    place = "on" if re.search(r"\bon (?:the )?[A-Z]\w*$|\bon (?:the )?[A-Z]\w* ", text) else "in"
+    name = of_name[1] if of_name else named if len(spans) == 1 and not names_of(f"x {noun}") else ""
+    return Topic(noun, _whole(text), deed, name, named, many, place)
+
+
+def clause_of(question: str, word: str) -> str:
+    """The question `word` (why, how long) about what an earlier question says."""
+    text = _LEAD.sub("", question).rstrip(" ?.!…")
+    word, negated = ("why", True) if word == "why not" else (word, False)
+    word = "why" if word == "how come" else word
+    match = re.search(rf"\b(?:{_AUX})\b", text, re.I)
+    if match is None:
+        return f"{word[:1].upper()}{word[1:]} {text}?"
+    left_out = [item for item in re.findall(r"\w+(?:[-'’]\w+)*", text[: match.start()]) if item.lower() not in ENGLISH]
+    left_out = [item for item in left_out if item.lower() not in _MEASURES]
+    clause = text[match.start() :]
+    if negated:
+        clause = re.sub(rf"^(\w+(?: {_SOMEBODY}\b)?)", r"\1 not", clause, flags=re.I)
+    clause = clause[:1].lower() + clause[1:]
+    behind = f" ({' '.join(left_out)})" if left_out else ""
+    return f"{word[:1].upper()}{word[1:]} {clause}{behind}?"
+
+
+def _whole(text: str) -> str:
+    """The question without the words that only ask."""
+    return _FORM.sub("", text) or text
