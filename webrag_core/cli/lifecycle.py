@@ -12,6 +12,7 @@ import typer
 from webrag_core.cli.database import changed
 from webrag_core.cli.output import Json, print_json, print_line, print_table
 from webrag_core.errors import InvalidInputError
+from webrag_core.readable import counted
 
 if TYPE_CHECKING:
     from webrag_core.corpus.forget import Removal
@@ -50,8 +51,8 @@ def forget(
     if target is None and (dry_run or not to_scrub):
         raise InvalidInputError("name what to remove: the URL of a page, the key of a source, the number of an answer")
     if target is not None and not yes and not dry_run:
-        counted = Forget.of(target=target, by=by, dry_run=True)
-        confirm_removal(lambda: changed(counted.change), as_json=as_json)
+        trial = Forget.of(target=target, by=by, dry_run=True)
+        confirm_removal(lambda: changed(trial.change), as_json=as_json)
     if to_scrub and not dry_run:
         _show_scrub(changed(Scrub.of(target=target, by=by).change), as_json=as_json)
         return
@@ -69,9 +70,13 @@ def _show_scrub(report: ScrubReport, *, as_json: bool) -> None:
         return
     if report.removal is not None:
         _show(report.removal)
-    records = "".join(f", {number} {name.replace('_', ' ')}" for name, number in report.records.items() if number)
-    written = f"{report.tables} tables and the log of the database written anew"
-    print_line(f"{written}; {report.terms} unused words{records} deleted")
+    print_line(
+        f"Taken off the disk: all {report.tables} tables and the log of the database are written anew,"
+        f" {counted(report.terms, 'word')} that no page uses any more deleted from the vocabulary of the search"
+    )
+    for name, number in report.records.items():
+        if number:
+            print_line(f"Deleted from Dagster's records: {number} {name.replace('_', ' ')}")
     for holder in report.not_reached:
         print_line(f"Not reached: {holder}")
 
