@@ -193,7 +193,7 @@ bench-workers: $(VENV)/.dev    ## Celery workers, 1, 2 and 4: throughput, a work
 
 bench-install: $(VENV)/.dev   ## plain and every extra in fresh environments: packages, megabytes, import; systems with wheels
 	$(BIN)/python -m benchmarks.packaging.install --largest 15
-	$(BIN)/python -m benchmarks.packaging.platforms
+	$(BIN)/python -m benchmarks.packaging.platforms --extra standard
 
 $(BIN)/uv: requirements-uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit("WebRAG needs Python 3.11 or newer, found " + sys.version) if sys.version_info < (3, 11) else None'
@@ -215,7 +215,7 @@ $(VENV)/.docs: requirements-docs.txt $(VENV)/.runtime
 	@touch $@
 
 requirements: $(BIN)/uv       ## compile the pinned requirements again (no addresses in the files)
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --extra build --extra dagster --extra serve pyproject.toml -o requirements.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --extra build --extra dagster --extra serve --extra standard pyproject.toml -o requirements.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --extra all --extra build --extra dev -c requirements.txt pyproject.toml -o requirements-dev.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --group docs -c requirements-dev.txt -o requirements-docs.txt
 	printf '%s\n' ipykernel jupytext nbclient | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' -c requirements.txt -c requirements-dev.txt - -o requirements-notebook.txt

@@ -142,11 +142,15 @@ def test_a_plain_install_names_the_extra_that_a_command_needs(plain: Run) -> Non
 
 def test_a_plain_install_asks_the_packaged_site_and_verifies_what_it_stored(plain: Run, server_url: str) -> None:
     with fresh_database(server_url) as url:
-        settings = {"DATABASE_URL": url, "WEBRAG_READER": "none", "WEBRAG_PREVIEWS": "3"}
+        settings = {"DATABASE_URL": url, "WEBRAG_PREVIEWS": "3"}
         demo = plain("demo", "--json", **settings)
         assert demo.returncode == 0, demo.stderr
         shown = json.loads(demo.stdout)
         assert shown["run_id"] is None
         assert shown["prose"]["sentences"]
+        for result in (shown, shown["prose"]):
+            assert any("pip install 'webrag[reader]'" in warning for warning in result["warnings"]), (
+                "the verdict says so"
+            )
         verified = plain("verify", **settings)
     assert verified.returncode == 0, verified.stdout + verified.stderr

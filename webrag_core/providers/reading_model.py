@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webrag_core.errors import ReadingModelError
+from webrag_core.extras import READER, is_installed, missing_words
 from webrag_core.recently_used import RecentlyUsed
 
 if TYPE_CHECKING:
@@ -92,13 +93,15 @@ def _hidden(tokens: Sequence[int]) -> NDArray[np.float32]:
 
 @lru_cache(maxsize=1)
 def _session() -> InferenceSession:
+    if not is_installed(READER):
+        raise ReadingModelError(missing_words(READER, "the reading model"))
     try:
         from onnxruntime import InferenceSession, SessionOptions
 
         model: Path = import_module(_PACKAGE).model_path()
         content = model.read_bytes()
     except (ImportError, OSError) as error:
-        raise ReadingModelError(f"the reading model is not installed: {error}") from error
+        raise ReadingModelError(f"the reading model cannot be loaded: {error}") from error
     if hashlib.sha256(content).hexdigest() != _SHA256:
         raise ReadingModelError(f"{model} is not the expected reading model")
     options = SessionOptions()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from webrag_core.acquisition.office_types import DECLARED, DOCX, EPUB, PPTX, XLSX, office_type
+from webrag_core.conversion.missing_extra import require_for_page
 from webrag_core.conversion.office.package import Package, damaged
+from webrag_core.extras import OFFICE
 
 
 def office_html(body: bytes, media_type: str) -> bytes:
@@ -15,6 +17,7 @@ def office_html(body: bytes, media_type: str) -> bytes:
     package = Package(body)
     kind = office_type(body) or DECLARED.get(media_type)
     if kind == DOCX:
+        require_for_page(OFFICE, "a Word document")
         from webrag_core.conversion.office.docx import docx_html
 
         return docx_html(body, package)
