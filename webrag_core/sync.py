@@ -71,6 +71,8 @@ class QuestionOptions(TypedDict, total=False):
     intent: QueryType | None
     constraints: tuple[str, ...]
     max_age: float | None
+    follows: int | None
+    carry: bool
 
 
 class AnswerOptions(TypedDict, total=False):

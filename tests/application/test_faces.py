@@ -22,8 +22,10 @@ from webrag_core.application.reading import (
     Compare,
     History,
     ListAnswers,
+    ListConversations,
     ListSources,
     OpenAnswer,
+    OpenConversation,
     Reading,
     Status,
     Verify,
@@ -167,7 +169,7 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
         "tool": Carried(
             tool("answer"),
             {"url": "urls", "retrieval_mode": "mode"},
-            beside=names("research_mode at time style output"),
+            beside=names("research_mode at time style output follows carry"),  # the last two of answers in prose
             without=names("excluded seconds"),
         ),
         "job": Carried(launchpad(AnswerConfig), defaults=names("urls question")),
@@ -212,13 +214,15 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
     },
     ListAnswers: {"command": Carried(command("answers", "list"))},
     OpenAnswer: {"command": Carried(command("answers", "show"))},
+    ListConversations: {"command": Carried(command("answers", "conversations"))},
+    OpenConversation: {"command": Carried(command("answers", "conversation"))},
     Citations: {
         "command": Carried(command("citations"), {"answer": "answers"}),
         "library": Carried(method("citations"), without=names("changed")),
     },
     History: {
         "library": Carried(method("page_at"), without=names("limit")),
-        "tool": Carried(tool("history"), beside=names("since until answer"), without=names("limit")),
+        "tool": Carried(tool("history"), beside=names("since until answer conversation"), without=names("limit")),
     },
     Compare: {"library": Carried(method("compare"))},
     Changes: {},

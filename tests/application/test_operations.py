@@ -24,7 +24,8 @@ def test_an_operation_has_each_parameter_of_what_it_runs_with_its_default() -> N
     """A parameter that is added to one and forgotten in the other would be lost on the way from a face."""
     question = Ask.of(question="Which tea?").as_question()
     assert question == Question("Which tea?")
-    assert {"text" if name == "question" else name for name in Ask.model_fields} == {
+    looked_up = {"earlier", "wording"}  # of the answer that is followed
+    assert {"text" if name == "question" else name for name in Ask.model_fields} | looked_up == {
         one.name for one in fields(Question)
     }
     assert Ask.model_fields.keys() - {"question"} == QuestionOptions.__annotations__.keys()

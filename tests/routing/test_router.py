@@ -212,6 +212,38 @@ def test_a_plan_that_cannot_be_run_is_sent_back_once(settings: Settings) -> None
     assert [task.id for task in plan.tasks] == ["search"]
 
 
+@pytest.mark.parametrize(
+    ("full", "read"),
+    [
+        ("Are the instances of asyncio.Queue safe?", "Are the instances of asyncio.Queue safe?"),
+        (
+            "Is the bomb recipe of asyncio.Queue thread safe?",
+            "are instances of asyncio.Queue thread safe?",
+        ),  # words of its own
+        (None, "are instances of asyncio.Queue thread safe?"),
+    ],
+)
+def test_a_chat_model_that_plans_reads_a_question_in_words_of_both(
+    settings: Settings, full: str | None, read: str
+) -> None:
+    reply = {"tasks": ["search"], "reason": "it is stored"} | ({} if full is None else {"full_question": full})
+    question = "are instances of it?"
+
+    async def work(settings: Settings) -> Answer:
+        async with Corpus.open(settings) as corpus:
+            await corpus.add(QUEUES)
+            manager = Manager(corpus)
+            first = await manager.answer(Question("Is asyncio.Queue thread safe?"))
+            return await manager.answer(Question(question, follows=first.answer_id))
+
+    with serving(lambda call: said(json.dumps(reply))) as server:
+        answer = asyncio.run(work(by_chat(settings, server)))
+    assert (answer.question, answer.wording) == (read, question)
+    first, second = map(sent_data, server.calls)
+    assert "earlier_question" not in first
+    assert (second["earlier_question"], second["question"]) == ("Is asyncio.Queue thread safe?", question)
+
+
 @pytest.mark.parametrize("answer", [planned("past"), said("I would search."), said('{"tasks": []}'), said("{" * 5_000)])
 def test_a_model_that_plans_nonsense_costs_a_warning(settings: Settings, answer: dict[str, Any]) -> None:
     with serving(answer) as server:

@@ -12,6 +12,7 @@ from webrag_core.answering import confidence, guard, judgement, stored
 from webrag_core.answering.compose.by_model import ModelComposer, ModelReport
 from webrag_core.answering.compose.reranked import make_sentence_reranker
 from webrag_core.answering.composition import Composition, compose, warnings_of
+from webrag_core.answering.dialogue import read_in_dialogue
 from webrag_core.answering.events import AnswerEvent, Done, Planned, Reflected, TaskDone
 from webrag_core.answering.gathering import Gathered
 from webrag_core.answering.likelihood import LIKELY_AT
@@ -67,6 +68,8 @@ __all__ = ["Manager", "Question"]
 
 logger = logging.getLogger(__name__)
 
+_ELSEWHERE = frozenset({"text", "follows", "carry", "earlier", "wording"})
+"""Fields of a question that are not among its stored options."""
 _RESERVED = 0.25  # largest share of ANSWER_SECONDS that tasks leave to a composing chat model
 
 
@@ -106,7 +109,7 @@ class Manager:
         guard.check_input(question.text)
         check_question(question.text)
         with traced():
-            return await self._router.plan(question)
+            return await self._router.plan(await self._read(question))
 
     async def answer(self, question: Question, progress: Progress | None = None) -> Answer:
         """Plan, run the plan, compose, prove, reflect, and plan once more where a part of the question is left open.
@@ -132,8 +135,10 @@ class Manager:
         check_question(question.text)
         begun = time.perf_counter()
         ledger = Ledger(budget_of(self._settings), reserved=self._reserved)
+        question = await self._read(question)
         with ledger.in_force():
             plan = await self._router.plan(question)
+        question = question.read_as(plan.question)
         database = self._corpus.database
         async with database.connection() as connection:
             answer_id = await answers.new_id(connection)
@@ -197,6 +202,9 @@ class Manager:
                     answer_id=answer_id,
                     trace_id=current_trace_id(),
                     question=question.text,
+                    follows=question.follows,
+                    wording=question.wording,
+                    carried=list(question.carried),
                     parts=list(draft.parts),
                     form=composition.form,
                     composer=model or "extractive",
@@ -256,6 +264,14 @@ class Manager:
         tell(Done(answer=answer))
         return answer
 
+    async def _read(self, question: Question) -> Question:
+        """The question as it is read behind the answer that it follows, if any."""
+        async with self._corpus.database.connection() as connection:
+            question = await read_in_dialogue(connection, question)
+        guard.check_input(question.text)
+        check_question(question.text)
+        return question
+
     async def _register(self, question: Question, answer_id: int) -> None:
         async with self._corpus.database.connection() as connection:
             await stored.start_answer(
@@ -266,8 +282,9 @@ class Manager:
                 options={
                     name: value
                     for name, value in asdict(question).items()
-                    if name != "text" and value not in (None, ())
+                    if name not in _ELSEWHERE and value not in (None, ())
                 },
+                follows=question.follows,
             )
 
     async def _gather(

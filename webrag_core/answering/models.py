@@ -151,6 +151,10 @@ class Answer(Readable, Contract):
     holds, `uncertainty` those behind its confidence; some of both stand in `notes` or in fields of their own, too.
     `applicability_note` and `uncertainty_note` are each of them in one line.
 
+    `follows` is the number of the answer that the question goes on from, None where there is none (any more). Where
+    words of the question there complete it, `question` is what it was read as, `wording` what was typed, and `carried`
+    are those words.
+
     `forgotten_sentences` (by ordinal) and `forgotten_citations` (by number) are gone, because their pages were removed
     on request; the numbers of the others stay.
     """
@@ -158,6 +162,9 @@ class Answer(Readable, Contract):
     answer_id: int | None = None
     trace_id: str | None = None
     question: str
+    follows: int | None = None
+    wording: str | None = None
+    carried: list[str] = Field(default_factory=list)
     parts: list[str]
     form: Form
     composer: str = "extractive"

@@ -43,14 +43,23 @@ ORDER BY c.number
 
 
 async def start_answer(
-    connection: AsyncConnection, answer_id: int, *, question: str, seed_url: str | None, options: Mapping[str, object]
+    connection: AsyncConnection,
+    answer_id: int,
+    *,
+    question: str,
+    seed_url: str | None,
+    options: Mapping[str, object],
+    follows: int | None = None,
 ) -> None:
-    """Register an answer in prose whose claim is held (`orchestration.answers.claim_of`)."""
+    """Register an answer in prose whose claim is held (`orchestration.answers.claim_of`). One that `follows` another is
+    of its conversation, which bears the number of the first; where that was removed meanwhile, it follows none."""
     await end_abandoned(connection)
     await connection.execute(
-        "INSERT INTO answer_runs (id, kind, seed_url, query, options, trace_id, origin) OVERRIDING SYSTEM VALUE"
-        " VALUES (%s, 'prose', %s, %s, %s, %s, %s)",
-        (answer_id, seed_url, question, Jsonb(dict(options)), current_trace_id(), current_origin()),
+        "INSERT INTO answer_runs (id, kind, seed_url, query, options, trace_id, origin, follows, conversation)"
+        " OVERRIDING SYSTEM VALUE"
+        " SELECT %s, 'prose', %s, %s, %s, %s, %s, max(e.id), max(coalesce(e.conversation, e.id))"
+        " FROM answer_runs e WHERE e.id = %s",
+        (answer_id, seed_url, question, Jsonb(dict(options)), current_trace_id(), current_origin(), follows),
     )
 
 
@@ -121,13 +130,14 @@ async def load_answer(connection: AsyncConnection, answer_id: int) -> Answer:
 
     Raises InvalidInputError when there is none of that number.
     """
-    cursor = await connection.execute("SELECT prose, warnings FROM answer_runs WHERE id = %s", (answer_id,))
+    cursor = await connection.execute("SELECT prose, warnings, follows FROM answer_runs WHERE id = %s", (answer_id,))
     row = await cursor.fetchone()
     if row is None or row[0] is None:
         raise InvalidInputError(
             f"there is no answer in prose with the number {answer_id}; `webrag answers list` names those that there are"
         )
-    prose, warnings = row
+    prose, warnings, follows = row
+    prose["follows"] = follows  # None once that answer was removed
     async with connection.cursor(row_factory=class_row(AnswerSentence)) as sentences:
         await sentences.execute(
             "SELECT s.ordinal, s.text, s.proof, s.part, s.support, v.citations FROM answer_sentences s"

@@ -108,6 +108,8 @@ class Ask(AskParameters):
             intent=self.intent,
             constraints=self.constraints,
             max_age=self.max_age,
+            follows=self.follows,
+            carry=self.carry,
         )
 
     async def run(self, services: Services, progress: Progress | None = None) -> Answer:

@@ -14,6 +14,7 @@ from webrag_core.application.inputs import (
     Date,
     Intent,
     Name,
+    Number,
     Operation,
     RetrievalMode,
     Time,
@@ -57,6 +58,11 @@ class AskParameters(Operation):
     intent: KindOfQuestion = None
     constraints: Constraints = ()
     max_age: MaxAge = None
+    follows: Annotated[
+        Number | None,
+        Field(description="Number of the answer that the question goes on from; its question completes it"),
+    ] = None
+    carry: Annotated[bool, Field(description="False: nothing of the earlier question is carried over")] = True
 
 
 class EvidenceParameters(Operation):

@@ -18,7 +18,7 @@ from webrag_core.corpus.sources import Source, count_sources, list_sources
 from webrag_core.corpus.status import CorpusStatus, SourceStatus, corpus_status, source_statuses
 from webrag_core.corpus.verification import VerificationCounts, verify_corpus
 from webrag_core.errors import NotStoredError
-from webrag_core.history import compare, pages
+from webrag_core.history import compare, conversations, pages
 from webrag_core.history.answers import OpenedAnswer, StoredAnswer, find_answer, list_answers, open_answer
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.citations import CitationState, each_citation_state
@@ -43,6 +43,13 @@ class AnswerList(Contract):
     """The latest answers first. `next` is `before` of the next page, None on the last."""
 
     answers: list[StoredAnswer]
+    next: int | None
+
+
+class ConversationList(Contract):
+    """The latest conversations first. `next` is `before` of the next page, None on the last."""
+
+    conversations: list[conversations.ConversationSummary]
     next: int | None
 
 
@@ -218,6 +225,32 @@ class OpenAnswer(Reading):
         async with database.connection() as connection:
             prose = await load_answer(connection, self.number) if opened.is_prose else None
         return AnswerReply(run=opened.answer, answer=prose, citations=opened.citations)
+
+
+class ListConversations(Reading):
+    """Which of the conversations, the latest first."""
+
+    limit: Limit = 50
+    before: Annotated[
+        Number | None, Field(description="Only those whose latest answer is older: `next` of the page before")
+    ] = None
+
+    async def read(self, database: Database) -> ConversationList:
+        """List them."""
+        listed = await conversations.list_conversations(database, limit=self.limit + 1, before=self.before)
+        shown = listed[: self.limit]
+        after = shown[-1].latest_answer if len(listed) > len(shown) else None
+        return ConversationList(conversations=shown, next=after)
+
+
+class OpenConversation(Reading):
+    """The conversation that an answer is of, by the answer's number."""
+
+    number: Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": _BIGINT})]
+
+    async def read(self, database: Database) -> conversations.Conversation:
+        """Open it. Raises NotStoredError when there is no answer with this number."""
+        return await conversations.open_conversation(database, self.number)
 
 
 class CitationList(Contract):

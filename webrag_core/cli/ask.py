@@ -48,6 +48,15 @@ At = Annotated[
     str | None, typer.Option("--at", metavar="DATE", help="Answer from what the pages said then (2024-05-17).")
 ]
 Form = Annotated[Forms | None, typer.Option("--form", help="Form of the answer; unset = as the question wants it.")]
+Follows = Annotated[
+    int | None,
+    typer.Option(
+        "--follows", metavar="ID", help="The answer that the question goes on from: its question completes it."
+    ),
+]
+Carry = Annotated[
+    bool, typer.Option("--carry/--no-carry", help="With --follows: carry words of the earlier question over.")
+]
 Budget = Annotated[int | None, typer.Option("--budget", help="Maximum rounds of following links; 0 = none.")]
 
 
@@ -65,6 +74,8 @@ def ask(
     intent: Intent = None,
     constraint: Constraints = None,
     max_age: MaxAge = None,
+    follows: Follows = None,
+    carry: Carry = True,
     html: HtmlFile = None,
     markdown: MarkdownFile = None,
     show_all: Annotated[
@@ -94,7 +105,21 @@ def ask(
         from webrag_core.answering.events import Done
 
         wanted = question_of(
-            question, url, source, at, time, budget, form, intent, constraint, max_age, since, until, year
+            question,
+            url,
+            source,
+            at,
+            time,
+            budget,
+            form,
+            intent,
+            constraint,
+            max_age,
+            since,
+            until,
+            year,
+            follows,
+            carry,
         )
 
         async def work(services: Services) -> Answer:
@@ -147,13 +172,18 @@ def plan(
     intent: Intent = None,
     constraint: Constraints = None,
     max_age: MaxAge = None,
+    follows: Follows = None,
+    carry: Carry = True,
     as_json: Json = False,
 ) -> None:
     """Show how `ask` would answer: agents, tasks, limits. Run nothing."""
     from webrag_core.showing.plan_lines import limits_line, plan_lines
     from webrag_core.showing.wording import sentence_case
 
-    wanted = question_of(question, url, source, at, time, budget, form, intent, constraint, max_age, since, until, year)
+    wanted = question_of(
+        question, url, source, at, time, budget, form, intent, constraint, max_age, since, until, year, follows, carry
+    )
+
     made = on_corpus(wanted.plan)
     if as_json:
         print_json(made)
@@ -183,6 +213,8 @@ def question_of(
     since: str | None = None,
     until: str | None = None,
     year: list[int] | None = None,
+    follows: int | None = None,
+    carry: bool = True,
 ) -> Ask:
     """The operation that options describe. Raises InvalidInputError, also for --time without --at."""
     from webrag_core.application.operations import Ask
@@ -202,6 +234,8 @@ def question_of(
         intent=intent,
         constraints=tuple(constraint or ()),
         max_age=seconds_of(max_age),
+        follows=follows,
+        carry=carry,
     )
 
 

@@ -11,6 +11,7 @@ import typer
 from rich.text import Text
 
 from webrag_core.cli.addresses import with_scheme
+from webrag_core.cli.conversations import conversation, conversations
 from webrag_core.cli.database import on_database
 from webrag_core.cli.files import HtmlFile, MarkdownFile, Proof, write_readable
 from webrag_core.cli.output import (
@@ -46,6 +47,8 @@ def add_history_commands(app: typer.Typer) -> None:
     """Register the commands."""
     app.command()(history)
     app.command()(citations)
+    answers_app.command()(conversations)
+    answers_app.command()(conversation)
     app.add_typer(answers_app, name="answers")
 
 

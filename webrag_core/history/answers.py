@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Literal, LiteralString
 
 from psycopg.rows import class_row
 from pydantic import BaseModel
@@ -19,7 +19,8 @@ class StoredAnswer(BaseModel):
     """An answer run: of `evidence`, or in `prose`, which begins at no page when it asks the stored ones. `state` is
     that of the run (running, done, failed), `citations` their number. `probability`: that the evidence holds all that
     is needed, or that the sentences hold the whole answer. `status` and `confidence` are the verdict on evidence; None
-    in answers in prose, and in runs from before they were kept."""
+    in answers in prose, and in runs from before they were kept. One that `follows` another answer is of a
+    `conversation`, which bears the number of the first; `wording` is what was typed where `query` completes it."""
 
     answer_id: int
     query: str
@@ -33,6 +34,9 @@ class StoredAnswer(BaseModel):
     trace_id: str | None = None
     status: str | None = None
     confidence: float | None = None
+    follows: int | None = None
+    conversation: int | None = None
+    wording: str | None = None
 
     def percent(self) -> str:
         """How sure it is, as the answer itself shows it; of a run of before the probability, rounded. The state of a
@@ -64,7 +68,7 @@ class OpenedAnswer(Readable, BaseModel):
 _HIGHEST = 2**63 - 1  # of PostgreSQL's numbers
 _ANSWERS = """
 SELECT a.id AS answer_id, a.kind, a.query, a.seed_url, a.state, a.reason, a.probability, a.started_at, a.trace_id,
-       a.status, a.confidence,
+       a.status, a.confidence, a.follows, a.conversation, a.prose ->> 'wording' AS wording,
        (SELECT count(*) FROM citations c WHERE c.answer_id = a.id) AS citations
 FROM {answers} a ORDER BY a.id DESC
 """
@@ -100,6 +104,11 @@ async def find_answer(database: Database, answer_id: int) -> StoredAnswer:
     if not answers:
         raise NotStoredError(f"there is no answer {answer_id}; `webrag answers list` names those that there are")
     return answers[0]
+
+
+async def load_answers(database: Database, runs: LiteralString, values: dict[str, int]) -> list[StoredAnswer]:
+    """The newest first of some runs: `runs` is a subquery on their table, with `values` for its parameters."""
+    return await _load(database, _ANSWERS.format(answers=runs), values)
 
 
 async def _load(database: Database, statement: str, values: dict[str, int]) -> list[StoredAnswer]:

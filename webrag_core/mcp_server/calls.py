@@ -31,6 +31,7 @@ from webrag_core.corpus.stored_pages import (
 from webrag_core.errors import FetchError, InvalidInputError, Reason, WebragError
 from webrag_core.feedback.proof import NotVerbatimError
 from webrag_core.history.answers import open_answer
+from webrag_core.history.conversations import open_conversation
 from webrag_core.history.models import HistoryPeriod
 from webrag_core.indexing.pipeline import AddedDocument
 from webrag_core.mcp_server import consent, errors
@@ -43,7 +44,7 @@ from webrag_core.mcp_server.evidence import (
     trace_summary,
 )
 from webrag_core.mcp_server.listing import MOST_LISTED, answer_data, data_result, ingest_text, search_data, status_text
-from webrag_core.mcp_server.past import PastText, history_text, opened_answer_text, page_at_text
+from webrag_core.mcp_server.past import PastText, conversation_text, history_text, opened_answer_text, page_at_text
 from webrag_core.mcp_server.requests import (
     AnswerCall,
     HistoryCall,
@@ -323,6 +324,8 @@ class Calls:
         budget = self._settings.mcp_search_token_budget
         if call.answer is not None:
             return opened_answer_text(await open_answer(services.corpus.database, call.answer))
+        if call.conversation is not None:
+            return conversation_text(await open_conversation(services.corpus.database, call.conversation))
         past, database = call.past(), services.corpus.database
         if call.at is not None:
             return page_at_text(await past.then(database), budget)

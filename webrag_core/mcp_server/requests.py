@@ -83,6 +83,8 @@ class AnswerCall:
     style: Style = "evidence"
     at: str | None = None
     time: TimeAxis = "seen"
+    follows: int | None = None
+    carry: bool = True
 
     def research(self, settings: Settings) -> ResearchMode:
         """Return the requested mode, or the default."""
@@ -90,6 +92,8 @@ class AnswerCall:
 
     def evidence(self, settings: Settings) -> GatherEvidence:
         """The operation that gathers evidence. Raises InvalidInputError."""
+        if self.follows is not None:
+            raise InvalidInputError("follows goes with style prose; for evidence, give a query that is complete")
         return GatherEvidence.of(
             urls=self.urls,
             question=self.question,
@@ -126,6 +130,8 @@ class AnswerCall:
             intent=self.intent,
             constraints=self.constraints,
             max_age=self.max_age,
+            follows=self.follows,
+            carry=self.carry,
         )
         return question.as_question()
 
@@ -145,7 +151,7 @@ class StatusCall:
 
 @dataclass(frozen=True, slots=True)
 class HistoryCall:
-    """Arguments of `history`: of a page, or of the quotes of an answer."""
+    """Arguments of `history`: of a page, of the quotes of an answer, or of the questions around an answer."""
 
     url: str | None = None
     at: str | None = None
@@ -153,12 +159,13 @@ class HistoryCall:
     until: str | None = None
     answer: int | None = None
     time: TimeAxis = "seen"
+    conversation: int | None = None
 
     def check(self) -> None:
         """Validate. Raises InvalidInputError."""
-        if (self.url is None) == (self.answer is None):
-            raise InvalidInputError("give either a url or the number of an answer")
-        if self.answer is not None and (self.at or self.since or self.until):
+        if sum(value is not None for value in (self.url, self.answer, self.conversation)) != 1:
+            raise InvalidInputError("give either a url or the number of an answer, as answer or as conversation")
+        if self.url is None and (self.at or self.since or self.until):
             raise InvalidInputError("an answer is shown as it is today: at, since and until are about a page")
         if self.at is not None and (self.since or self.until):
             raise InvalidInputError("at excludes since and until")

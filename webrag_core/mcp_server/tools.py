@@ -66,6 +66,10 @@ async def answer(
     at: At = None,
     time: Time = "seen",
     style: Annotated[Style, Field(description="prose = few sentences, each proved by its quote")] = "evidence",
+    follows: Annotated[
+        int | None, Field(description="prose: number of the answer that the query goes on from; completes the query")
+    ] = None,
+    carry: Annotated[bool, Field(description="false = query is complete; take nothing from that answer")] = True,
     output: As = "text",
 ) -> Response:
     """Answer a question; see `requests.AnswerCall`."""
@@ -85,6 +89,8 @@ async def answer(
         style=style,
         at=at,
         time=time,
+        follows=follows,
+        carry=carry,
     )
     return await _calls(ctx).answer(call, ctx)
 
@@ -133,9 +139,12 @@ async def history(
     answer: Annotated[
         int | None, Field(description="Instead of url: number of an answer, for its quotes' state")
     ] = None,
+    conversation: Annotated[
+        int | None, Field(description="Instead of url: number of an answer, for the questions before and after it")
+    ] = None,
 ) -> Response:
     """See `requests.HistoryCall`."""
-    return await _calls(ctx).history(HistoryCall(url, at, since, until, answer, time), ctx)
+    return await _calls(ctx).history(HistoryCall(url, at, since, until, answer, time, conversation), ctx)
 
 
 async def ingest(

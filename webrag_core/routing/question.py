@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from webrag_core.history.models import TimeAxis
+from webrag_core.language.dialogue.resolution import added_words
 
 if TYPE_CHECKING:  # launchpads are made with this module
     from webrag_core.orchestration.models import QueryType
@@ -25,6 +26,10 @@ class Question:
     With `since`, `until` (dates, both included) or `years` only stored pages that state such a date count, as in
     `SearchRequest`: nothing is fetched.
 
+    `follows` is the number of a stored answer that the question goes on from, `carry` whether its words may be
+    completed by those of the question there. `earlier` is that question, once it was looked up. Where words were
+    carried over, `wording` is what was typed, and `text` what it is read as.
+
     `expansion_budget`, `intent`, `constraints` and `max_age` as of `AnswerRequest`. `form` of the answer: unset = as
     the question wants it."""
 
@@ -41,6 +46,20 @@ class Question:
     intent: QueryType | None = None
     constraints: tuple[str, ...] = ()
     max_age: float | None = None
+    follows: int | None = None
+    carry: bool = True
+    earlier: str | None = None
+    wording: str | None = None
+
+    def read_as(self, text: str) -> Question:
+        """The same question in the words `text`."""
+        typed = self.wording or self.text
+        return replace(self, text=text, wording=None if text == typed else typed)
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """The words that were carried over from the earlier question, in order."""
+        return () if self.wording is None else added_words(self.wording, self.text)
 
     @property
     def is_dated(self) -> bool:

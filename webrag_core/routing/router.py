@@ -45,12 +45,11 @@ class Router:
         if question.at is not None and question.urls and question.sources:
             raise InvalidInputError("with a date, ask pages by URL or sources by name, not both")
         settings = self._settings
-        async with self._corpus.database.connection() as connection:
-            read = await read_question(connection, question, settings, self._corpus.ingestor.acquirer.name)
+        read = await self._read(question)
         budget = budget_of(settings)
         iteration = Iteration(max_iterations=settings.answer_iterations)
         with span("plan", router=settings.webrag_router):
-            plan = await self._made(read, budget, iteration)
+            read, plan = await self._made(read, budget, iteration)
         wrong = problems(plan, self._capabilities(read))
         if wrong:
             warning = f"the plan could not be used ({'; '.join(wrong[:3])}); the default plan was"
@@ -59,19 +58,26 @@ class Router:
             plan.warnings.append(warning)
         return plan.model_copy(update={"trace_id": current_trace_id()})
 
-    async def _made(self, read: Read, budget: Budget, iteration: Iteration) -> ExecutionPlan:
+    async def _read(self, question: Question) -> Read:
+        async with self._corpus.database.connection() as connection:
+            return await read_question(connection, question, self._settings, self._corpus.ingestor.acquirer.name)
+
+    async def _made(self, read: Read, budget: Budget, iteration: Iteration) -> tuple[Read, ExecutionPlan]:
+        """The plan, and the question as it is read: a model that plans may complete one that follows another."""
         agents = sorted(self._agents)
         if self._chat is not None and not read.question.is_dated:  # which leaves nothing to choose
             seconds = min(self._settings.orchestration_llm_timeout, _LARGEST_SHARE * budget.seconds)
             try:
-                return await plan_by_chat(self._chat, read, budget, iteration, agents, seconds=seconds)
+                return await plan_by_chat(
+                    self._chat, read, budget, iteration, agents, seconds=seconds, read_again=self._read
+                )
             except ChatError as error:
                 warning = f"planning by {error.model} failed ({error.reason}); planned by rules"
                 log_warning(logger, warning)
                 made = plan_by_rules(read, budget, iteration, agents)
                 made.warnings.append(warning)
-                return made
-        return plan_by_rules(read, budget, iteration, agents)
+                return read, made
+        return read, plan_by_rules(read, budget, iteration, agents)
 
     def _capabilities(self, read: Read) -> Capabilities:
         return Capabilities(

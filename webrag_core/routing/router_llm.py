@@ -1,23 +1,27 @@
 """Plans by a chat model: it chooses among kinds of tasks, and code fills in addresses, sources and limits.
 
 The model names no address and no source, so that a page or a question can send nobody anywhere. A plan that does not
-fit is sent back once with its problems; after that, or when the model fails, the rules plan, with a warning.
+fit is sent back once with its problems; after that, or when the model fails, the rules plan, with a warning. Of a
+question that follows another it may also say how it reads in full, in words of the two questions alone.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from webrag_core.errors import ChatError
+from webrag_core.indexing.terms import terms
 from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.providers.structured_answers import ask_for, cut_at
+from webrag_core.retrieval.request import searchable_line
 from webrag_core.routing import plan
 from webrag_core.routing.features import Read, names_asked
+from webrag_core.routing.question import Question
 from webrag_core.routing.router_rules import (
     PARTLY_UNLESS,
     WALK_UNLESS,
@@ -52,8 +56,14 @@ kinds of tasks that can be run here:
 Produce a JSON object with:
 - "tasks": list of 1-6 of the kinds that are available, each at most once; the fewest that will answer the question
 - "reason": one short sentence
-
+{completes}
 Respond with ONLY the JSON object, no other text."""
+
+_COMPLETES = """\
+- "full_question": the question follows "earlier_question"; this is the question as it reads in full, in words of \
+these two alone: pronouns and what is left out replaced. A question that is complete by itself stays as it is
+
+"""
 
 Kind = Literal[
     "search", "walk", "walk_unless_found", "linked", "contains", "related", "changes", "past", "table", "document"
@@ -69,6 +79,15 @@ class _PlanAnswer(BaseModel):
     reason: Annotated[str, cut_at(300)]
 
 
+class _CompletingAnswer(_PlanAnswer):
+    full_question: Annotated[str, Field(max_length=1_000), AfterValidator(searchable_line)] | None = None
+
+
+def system_prompt(*, completes: bool) -> str:
+    """The instructions; `completes` wants the question in full as well."""
+    return _PROMPT.replace("{completes}\n", _COMPLETES if completes else "\n")
+
+
 async def plan_by_chat(
     chat: ChatEndpoint,
     read: Read,
@@ -77,8 +96,11 @@ async def plan_by_chat(
     agents: Sequence[str],
     *,
     seconds: float,
-) -> plan.ExecutionPlan:
-    """Ask the model, within `seconds`. Raises ChatError when it fails or what it plans cannot be run."""
+    read_again: Callable[[Question], Awaitable[Read]],
+) -> tuple[Read, plan.ExecutionPlan]:
+    """Ask the model, within `seconds`. Returns the question as it reads now, and the plan. Raises ChatError when the
+    model fails or what it plans cannot be run."""
+    follows = read.question.earlier is not None
     available = available_tasks(read, agents)
     begun = asyncio.get_running_loop().time()
     problem: str | None = None
@@ -86,11 +108,20 @@ async def plan_by_chat(
         data = _sent(read, available) | ({} if problem is None else {"problem_with_your_last_plan": problem})
         left = seconds - (asyncio.get_running_loop().time() - begun)
         answer = await ask_for(
-            chat, _PlanAnswer, system=_PROMPT, data=data, seconds=max(0.0, left), max_tokens=_MAX_TOKENS
+            chat,
+            _CompletingAnswer if follows else _PlanAnswer,
+            system=system_prompt(completes=follows),
+            data=data,
+            seconds=max(0.0, left),
+            max_tokens=_MAX_TOKENS,
         )
+        completed = _completed(read.question, answer)
+        if completed is not None:
+            read = await read_again(completed)
+            available = available_tasks(read, agents)
         unknown = [kind for kind in answer.tasks if kind not in available]
         if not unknown:
-            return _plan(read, answer, available, budget, iteration, chat.model)
+            return read, _plan(read, answer, available, budget, iteration, chat.model)
         problem = f"these kinds are not available here: {', '.join(unknown)}"
     raise ChatError(chat.model, f"its plan cannot be run, also after it was sent back ({problem})")
 
@@ -132,7 +163,7 @@ def _plan(
     if "walk" in kinds and "walk_unless_found" in kinds:
         kinds.remove("walk_unless_found")
     tasks = {task.id: task for task in (available[kind]() for kind in kinds)}
-    prompt = hashlib.sha256(_PROMPT.encode()).hexdigest()[:12]
+    prompt = hashlib.sha256(system_prompt(completes=read.question.earlier is not None).encode()).hexdigest()[:12]
     return plan_of(
         read,
         list(tasks.values()),
@@ -143,6 +174,19 @@ def _plan(
     )
 
 
+def _completed(question: Question, answer: _PlanAnswer) -> Question | None:
+    """The question as the model reads it; None where that is what it is read as, and for words of its own."""
+    if not isinstance(answer, _CompletingAnswer) or answer.full_question is None or question.earlier is None:
+        return None
+    typed = question.wording or question.text
+    if answer.full_question == question.text or not set(terms(answer.full_question)) <= {
+        *terms(typed),
+        *terms(question.earlier),
+    }:
+        return None
+    return question.read_as(answer.full_question)
+
+
 def _is_unread(read: Read) -> bool:
     """Whether a page was given that is not stored. No plan leaves it out, unless it asks for the past."""
     return read.question.at is None and read.features.stored_urls < len(read.urls)
@@ -150,8 +194,10 @@ def _is_unread(read: Read) -> bool:
 
 def _sent(read: Read, available: dict[Kind, Callable[[], plan.Task]]) -> dict[str, Any]:
     features = read.features
-    return {
-        "question": read.question.text[:_MAX_SENT],
+    question = read.question
+    follows = {} if question.earlier is None else {"earlier_question": question.earlier[:_MAX_SENT]}
+    return follows | {
+        "question": (question.text if question.earlier is None else question.wording or question.text)[:_MAX_SENT],
         "parts": [part[:_MAX_SENT] for part in read.parts[:4]] if len(read.parts) > 1 else [],
         "kind": read.kind,
         "names": list(names_asked(read.question.text)),

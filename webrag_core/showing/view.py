@@ -73,7 +73,13 @@ def answer_view(answer: Answer) -> list[Element]:
     ]
     gathered = Section("gathered", "How the evidence was gathered", tuple(_gathered(answer)))
     return [
-        Verdict(answer.question, verdict(answer), answer.band, f"{sure}, {answer.confidence_note}" if sure else ""),
+        Verdict(
+            answer.wording or answer.question,
+            verdict(answer),
+            answer.band,
+            f"{sure}, {answer.confidence_note}" if sure else "",
+        ),
+        *_read_as(answer),
         *(_lost(task) for task in answer.tasks if is_lost(task.status, task.error)),
         *(section for section in sections if section.elements),
         *(Note(sentence_case(text), bare=text) for text in _notes(answer)),
@@ -81,6 +87,13 @@ def answer_view(answer: Answer) -> list[Element]:
         *(Note(f"Warning: {warning}", "problem") for warning in answer.warnings if warning not in answer.notes),
         Note(_cost(answer), "cost"),
     ]
+
+
+def _read_as(answer: Answer) -> Iterator[Note]:
+    """What the question was read as, where words of an earlier one complete it."""
+    if answer.wording is not None:
+        after = "" if answer.follows is None else f", after answer {answer.follows}"
+        yield Note(f"Read as: {answer.question}", bare=f"words of an earlier question complete this one{after}")
 
 
 def _sentences(answer: Answer) -> Iterator[Sentence | ForgottenSentence]:

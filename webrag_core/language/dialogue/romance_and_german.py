@@ -117,9 +117,9 @@ def _put(body: str, thing: str, words: _Language) -> str:
     """The thing in the place of the last phrase with its preposition, else behind the question."""
     begins = re.match(rf"({words.prepositions})\s*({words.articles})?", thing, re.I)
     behind = thing[begins.end(1) :].strip() if begins else ""
-    same = re.search(rf"(?<=\s)\S+\s+{re.escape(behind)}(?!\w)", body, re.I) if behind else None
-    if same is not None:
-        return f"{body[: same.start()]}{thing}{body[same.end() :]}"
+    alike = re.search(rf"(?<=\s)\S+\s+{re.escape(behind)}(?!\w)", body, re.I) if behind else None
+    if alike is not None:
+        return f"{body[: alike.start()]}{thing}{body[alike.end() :]}"
     if begins is not None and not re.search(r"\d", thing):
         same = list(re.finditer(rf"(?:^|(?<=\s)){begins[1]}\s*{begins[2] or ''}", body, re.I))
         if same and len(thing.split()) <= len(body[same[-1].start() :].split()) + 1 and same[-1].start():

@@ -10,17 +10,21 @@ from webrag_core.application.reading import (
     AnswerReply,
     ChangeList,
     Changes,
+    ConversationList,
     History,
     HistoryReply,
     ListAnswers,
+    ListConversations,
     ListSources,
     OpenAnswer,
+    OpenConversation,
     SourceList,
     Status,
     StatusReply,
 )
 from webrag_core.errors import WebragError
 from webrag_core.feedback.models import Feedback
+from webrag_core.history.conversations import Conversation
 from webrag_core.retrieval.search import CorpusSearch
 from webrag_core.web.api.operations import Api, Operation
 
@@ -48,6 +52,23 @@ OPERATIONS = (
         "Open a stored answer with the state of its quotes today",
         OpenAnswer,
         AnswerReply,
+        refusals=(404,),
+    ),
+    Operation(
+        "GET",
+        "/conversations",
+        "conversations",
+        "List conversations of more than one question, the latest first",
+        ListConversations,
+        ConversationList,
+    ),
+    Operation(
+        "GET",
+        "/conversations/{number}",
+        "conversation_by_answer",
+        "Open the conversation that an answer is of",
+        OpenConversation,
+        Conversation,
         refusals=(404,),
     ),
     Operation(
