@@ -14,11 +14,14 @@ from starlette.routing import Route
 
 from webrag_core.answering.models import Answer, SentenceCitation
 from webrag_core.answering.stored import load_answer
+from webrag_core.application.reading import ListConversations
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services
+from webrag_core.errors import WebragError
 from webrag_core.foreign_values import whole_number
 from webrag_core.history.answers import OpenedAnswer, StoredAnswer, list_answers, open_answer
 from webrag_core.history.citations import citation_states
+from webrag_core.history.conversations import open_conversation
 from webrag_core.orchestration.models import COMPLETE_AT
 from webrag_core.page_text import one_line
 from webrag_core.showing.elements import Note, Section
@@ -27,11 +30,14 @@ from webrag_core.showing.markdown import render_markdown
 from webrag_core.showing.view import view
 from webrag_core.store.database import Database
 from webrag_core.text_work import beside_loop
+from webrag_core.web.feedback_draft import FeedbackDraft
 from webrag_core.web.paths import ask_path
 from webrag_core.web.query import page_number, pager
 from webrag_core.web.rendering import fragment, page
 from webrag_core.web.stored_page import PagePart, StoredVersion, load_version, part_around
 
+FEEDBACK = "feedback"
+"""The part of the page of an answer where a person judges it."""
 _PER_PAGE = 30
 _REACH = 1_500  # characters of the page before and after a quote that stand beside its answer
 
@@ -95,8 +101,24 @@ async def quote_counts(database: Database, answers: Sequence[StoredAnswer]) -> d
 
 async def show_answer(request: Request) -> Response:
     """One answer with the state of its quotes today, and beside it the page of one of them (`quote`)."""
+    return await answer_page(request, await request.app.state.services())
+
+
+async def show_conversations(request: Request) -> Response:
+    """Conversations of more than one question, the latest first."""
     services: Services = await request.app.state.services()
+    before = whole_number(request.query_params.get("before", ""), 1, 2**63 - 1)
+    listed = await ListConversations.of(limit=_PER_PAGE, before=before).read(services.corpus.database)
+    return page(request, "conversations", conversations=listed.conversations, next=listed.next)
+
+
+async def answer_page(
+    request: Request, services: Services, *, feedback: FeedbackDraft | None = None, error: WebragError | None = None
+) -> Response:
+    """The page of the answer that the path names. `feedback` stands in its form, with the `error` that it caused."""
     opened, answer = await _load(services, request.path_params["number"])
+    refusal = None if error is None else Refusal.of(error)
+    conversation = await open_conversation(services.corpus.database, opened.answer.answer_id)
     states = {citation.number: citation for citation in opened.citations}
     chosen = whole_number(request.query_params.get("quote", ""), 0, 2**31 - 1)
     if chosen not in states:
@@ -116,6 +138,12 @@ def _answer_page(request: Request, opened: OpenedAnswer, answer: Answer | None, 
     return page(
         request,
         "answer",
+        refusal,
+        turns=conversation.turns if len(conversation.turns) > 1 else [],
+        open_answer=opened.answer.answer_id,
+        noted=whole_number(request.query_params.get("noted", ""), 1, 2**63 - 1),
+        given=feedback or FeedbackDraft(),
+        feedback_problem="" if refusal is None else refusal.message,
         opened=opened,
         answer=answer,
         shown=shown,
@@ -205,6 +233,7 @@ async def _shown_quote(
 ROUTES = [
     Route("/answers", show_list, methods=["GET"]),
     Route("/answers/{number:int}", show_answer, methods=["GET"]),
+    Route("/conversations", show_conversations, methods=["GET"]),
     Route("/answers/{number:int}.{suffix}", download, methods=["GET"]),
     Route("/answers/{number:int}/quotes/{quote:int}", show_quote, methods=["GET"]),
 ]

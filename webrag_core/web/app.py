@@ -30,6 +30,7 @@ from webrag_core.web import (
     answers,
     asking,
     attaching,
+    feedback,
     graph,
     page_history,
     searching,
@@ -94,6 +95,7 @@ def web_app(
         routes=[
             *asking.ROUTES,
             *answers.ROUTES,
+            *feedback.ROUTES,
             *stored_page.ROUTES,
             *searching.ROUTES,
             *sources.ROUTES,

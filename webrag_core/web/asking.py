@@ -22,6 +22,7 @@ from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services
 from webrag_core.corpus.sources import list_sources, source_names
 from webrag_core.errors import WebragError
+from webrag_core.foreign_values import whole_number
 from webrag_core.history.answers import list_answers
 from webrag_core.orchestration.events import PageSeen, PhaseBegun, RoundDone
 from webrag_core.retrieval.example_questions import example_questions
@@ -48,24 +49,35 @@ EVENTS = re.compile(r"/running/[^/]+/events")
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """What stands in the form: the question, its start pages one a line, sources, and a past date."""
+    """What stands in the form: the question, its start pages one a line, sources, a past date, the number of the answer
+    that it follows, and whether words are carried over from there."""
 
     question: str
     urls: str
     sources: list[str]
     at: str
+    follows: int | None = None
+    carry: bool = True
 
     @classmethod
     def of(cls, fields: ImmutableMultiDict[str, Any]) -> _Draft:
         """Read a form, or a query that fills it in. Files are not read."""
         question, urls, at = (_text(fields, name).strip() for name in ("question", "url", "at"))
         sources = [value for value in fields.getlist("source") if isinstance(value, str) and value]
-        return cls(question, urls, sources, at)
+        follows = whole_number(_text(fields, "follows"), 1, 2**63 - 1)
+        return cls(question, urls, sources, at, follows, _text(fields, "carry") != "no")
 
     def checked(self) -> Question:
         """The question. Raises InvalidInputError, FetchError or GuardrailsViolationError for what cannot be asked."""
         urls = tuple(map(typed_url, self.urls.split()))
-        return Ask.of(question=self.question, urls=urls, sources=tuple(self.sources), at=self.at or None).as_question()
+        return Ask.of(
+            question=self.question,
+            urls=urls,
+            sources=tuple(self.sources),
+            at=self.at or None,
+            follows=self.follows,
+            carry=self.carry,
+        ).as_question()
 
 
 async def show_form(request: Request) -> Response:
