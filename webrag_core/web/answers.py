@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,7 +19,6 @@ from webrag_core.application.services import Services
 from webrag_core.errors import WebragError
 from webrag_core.foreign_values import whole_number
 from webrag_core.history.answers import OpenedAnswer, StoredAnswer, list_answers, open_answer
-from webrag_core.history.citations import citation_states
 from webrag_core.history.conversations import open_conversation
 from webrag_core.orchestration.models import COMPLETE_AT
 from webrag_core.page_text import one_line
@@ -28,9 +26,9 @@ from webrag_core.showing.elements import Note, Section
 from webrag_core.showing.html import Links, render_page, write_html
 from webrag_core.showing.markdown import render_markdown
 from webrag_core.showing.view import view
-from webrag_core.store.database import Database
 from webrag_core.text_work import beside_loop
 from webrag_core.web.feedback_draft import FeedbackDraft
+from webrag_core.web.listed import listed_answers
 from webrag_core.web.paths import ask_path
 from webrag_core.web.query import page_number, pager
 from webrag_core.web.rendering import fragment, page
@@ -86,17 +84,9 @@ async def show_list(request: Request) -> Response:
     number = page_number(request.query_params)
     rows = await list_answers(services.corpus.database, limit=_PER_PAGE + 1, offset=(number - 1) * _PER_PAGE)
     shown = rows[:_PER_PAGE]
-    counts = await quote_counts(services.corpus.database, shown)
+    listed = await listed_answers(services.corpus.database, shown)
     beside = pager("/answers", {}, page=number, size=_PER_PAGE, rows=len(rows))
-    return page(request, "answers", answers=shown, counts=counts, pager=beside)
-
-
-async def quote_counts(database: Database, answers: Sequence[StoredAnswer]) -> dict[int, dict[str, int]]:
-    """How many quotes of each answer are in which state today, by the answer's number."""
-    counts: dict[int, Counter[str]] = {answer.answer_id: Counter() for answer in answers}
-    for quote in await citation_states(database, answers=list(counts)):
-        counts[quote.answer_id][quote.state] += 1
-    return {number: dict(states) for number, states in counts.items()}
+    return page(request, "answers", answers=shown, listed=listed, pager=beside)
 
 
 async def show_answer(request: Request) -> Response:
@@ -117,7 +107,6 @@ async def answer_page(
 ) -> Response:
     """The page of the answer that the path names. `feedback` stands in its form, with the `error` that it caused."""
     opened, answer = await _load(services, request.path_params["number"])
-    refusal = None if error is None else Refusal.of(error)
     conversation = await open_conversation(services.corpus.database, opened.answer.answer_id)
     states = {citation.number: citation for citation in opened.citations}
     chosen = whole_number(request.query_params.get("quote", ""), 0, 2**31 - 1)
@@ -125,11 +114,22 @@ async def answer_page(
         chosen = _first(opened, answer)
     async with services.corpus.database.connection() as connection:
         shown = None if chosen is None else await _shown_quote(connection, opened.answer.answer_id, chosen, answer)
-    return await beside_loop(_answer_page, request, opened, answer, shown)
+    turns = conversation.turns if len(conversation.turns) > 1 else []
+    # long quotes take their time
+    return await beside_loop(_written, request, opened, answer, shown, turns, feedback or FeedbackDraft(), error)
 
 
-def _answer_page(request: Request, opened: OpenedAnswer, answer: Answer | None, shown: _ShownQuote | None) -> Response:
-    """The page of an answer. Long quotes take their time."""
+def _written(
+    request: Request,
+    opened: OpenedAnswer,
+    answer: Answer | None,
+    shown: _ShownQuote | None,
+    turns: Sequence[StoredAnswer],
+    feedback: FeedbackDraft,
+    error: WebragError | None,
+) -> Response:
+    """The page of an answer, put together."""
+    refusal = None if error is None else Refusal.of(error)
     links = _Beside(opened.answer.answer_id, opened.answer.query, 0 if shown is None else shown.number)
     parts = [] if answer is None else view(answer)
     costs = [part for part in parts if isinstance(part, Note) and part.kind == "cost"]
@@ -139,10 +139,10 @@ def _answer_page(request: Request, opened: OpenedAnswer, answer: Answer | None, 
         request,
         "answer",
         refusal,
-        turns=conversation.turns if len(conversation.turns) > 1 else [],
+        turns=turns,
         open_answer=opened.answer.answer_id,
         noted=whole_number(request.query_params.get("noted", ""), 1, 2**63 - 1),
-        given=feedback or FeedbackDraft(),
+        given=feedback,
         feedback_problem="" if refusal is None else refusal.message,
         opened=opened,
         answer=answer,

@@ -32,7 +32,7 @@ from webrag_core.showing.elements import Sentence
 from webrag_core.showing.html import Links, write_html
 from webrag_core.showing.plan_lines import ending
 from webrag_core.showing.wording import sentence_case
-from webrag_core.web.answers import quote_counts
+from webrag_core.web.listed import listed_answers
 from webrag_core.web.phrases import reason_text
 from webrag_core.web.query import typed_url
 from webrag_core.web.rendering import fragment, page
@@ -137,7 +137,7 @@ async def _form(request: Request, draft: _Draft, error: WebragError | None = Non
         names=names,
         examples=[(key, questions[key][0]) for key in chosen if key in questions],
         answers=answers,
-        counts=await quote_counts(database, answers),
+        listed=await listed_answers(database, answers),
         problem="" if refusal is None else refusal.message,
     )
 
