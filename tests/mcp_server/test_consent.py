@@ -246,3 +246,26 @@ def test_a_call_waits_for_a_connection_as_long_as_its_time(
             assert not (await waiting).is_error
 
     asyncio.run(work())
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_site_is_attached_only_if_a_person_chose_it(database_url: str, mode: str) -> None:
+    person, site = Person(), two_sites()
+
+    async def work() -> None:
+        async with connected(tea_settings(database_url), site, mode=mode, person=person) as client:
+            attached = text_of(await called(client, "attach", url=SEED, pages=2))  # the user's own choice
+            assert "attached and read" in attached
+            await called(client, "ingest", url=f"{NEW}/b")
+            looked = text_of(await called(client, "attach", url=f"{NEW}/a", look=True))
+            assert "Nothing is stored yet" in looked
+
+        async with connected(tea_settings(database_url), site, mode=mode, person=person) as client:
+            await called(client, "answer", url=SEED, query=QUESTION)  # shows page text
+            assert not (await called(client, "ingest", url=f"{NEW}/b")).is_error  # it is stored
+            assert person.questions == []
+            assert not (await called(client, "attach", url=f"{NEW}/b")).is_error
+            [asked] = person.questions
+            assert f"{NEW}/b\n(the start of a site to be kept, all of its pages)" in asked
+
+    asyncio.run(work())

@@ -33,6 +33,7 @@ TEXT = {
     "search": ("question", "intent", "retrieval_mode", "output"),
     "status": ("url",),
     "ingest": ("urls",),
+    "attach": ("url",),
 }
 LISTS = {"answer": ("urls", "constraints"), "search": ("urls",), "ingest": ("urls",)}
 VALID: dict[str, dict[str, Any]] = {
@@ -40,6 +41,7 @@ VALID: dict[str, dict[str, Any]] = {
     "search": {"question": QUESTION, "top_k": 1},
     "status": {},
     "ingest": {"urls": SEED},
+    "attach": {"url": SEED, "look": True},
 }
 TYPES: list[Any] = [0, -1, 10**400, 1.5, float("inf"), True, [], [[]], [None], {}, {"a": {"b": []}}, "[" * 10_000]
 _TRACE = re.compile(r'Traceback|File "|pydantic|psycopg|\.py\b|Error executing tool|internal_error')

@@ -41,7 +41,7 @@ def test_every_tool_over_stdio(database_url: str, tmp_path: Path) -> None:
     async def work() -> None:
         async with Client(stdio(database_url, tmp_path, WEBRAG_WARC=str(FROZEN_SITE))) as client:
             tools = (await client.list_tools()).tools
-            assert [tool.name for tool in tools] == ["answer", "search", "status", "history", "ingest"]
+            assert [tool.name for tool in tools] == ["answer", "search", "status", "history", "ingest", "attach"]
             assert all(tool.output_schema is None for tool in tools)
 
             messages: list[str | None] = []

@@ -43,6 +43,8 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("search", {"urls": ["nowhere.example"]}, "stored sites: none"),
     ("status", {"include_urls": "perhaps"}, "include_urls"),
     ("ingest", {"urls": []}, "no URL given"),
+    ("attach", {"url": "notes.html"}, "invalid_url"),
+    ("attach", {"pages": 0}, "pages"),
     ("history", {"url": None}, "either a url or the number of an answer"),
     ("history", {"answer": 7}, "either a url or the number of an answer"),
     ("history", {"at": "tomorrow"}, "is not a date"),
@@ -66,6 +68,7 @@ def test_wrong_arguments_are_errors_that_name_the_right_ones(database_url: str, 
         "search": {"question": QUESTION},
         "status": {},
         "ingest": {},
+        "attach": {"url": SEED},
         "history": {"url": SEED},
     }
 
@@ -80,7 +83,7 @@ def test_wrong_arguments_are_errors_that_name_the_right_ones(database_url: str, 
                 assert "Do not answer the question from memory" in text
                 assert "pydantic" not in text
             text = text_of(await called(client, "anser", question=QUESTION))
-            assert "answer, history, ingest, search, status" in text, text
+            assert "answer, attach, history, ingest, search, status" in text, text
         assert site.requests == []
 
     asyncio.run(work())

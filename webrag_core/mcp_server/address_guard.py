@@ -32,6 +32,7 @@ class Cause(StrEnum):
     NEW_QUERY = "an unknown address with a query"
     RESEMBLES_TEXT = "an unknown address that resembles one in page text"
     UNKNOWN_PAGE = "an unknown page of a stored site"
+    WHOLE_SITE = "the start of a site to be kept, all of its pages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +83,23 @@ class AddressGuard:
         if not session.text_shown:
             session.choose(urls)
 
-    def doubts(self, urls: Sequence[str], session: SessionMemory, known: KnownAddresses) -> list[Doubt]:
-        """Return those of the received `urls` that a person has to agree to; without any, the call is admitted."""
+    def doubts(
+        self, urls: Sequence[str], session: SessionMemory, known: KnownAddresses, *, attached: bool = False
+    ) -> list[Doubt]:
+        """Return those of the received `urls` that a person has to agree to; without any, the call is admitted.
+
+        `attached`: their sites are to be. That makes a site one that a person chose, so somebody has to have chosen it.
+        """
         if self._consent == "never":
             return []
-        causes = [(url, self._cause(url, session, known)) for url in urls]
+        causes = [(url, self._cause(url, session, known, attached=attached)) for url in urls]
         return [Doubt(url, source_key(url), cause) for url, cause in causes if cause is not None]
 
-    def _cause(self, url: str, session: SessionMemory, known: KnownAddresses) -> Cause | None:
+    def _cause(self, url: str, session: SessionMemory, known: KnownAddresses, *, attached: bool) -> Cause | None:
         site = source_key(url)
         is_chosen = site in self._admitted or site in session.chosen_sites or site in known.attached_sites
+        if attached and not is_chosen:
+            return Cause.WHOLE_SITE
         if not is_chosen and site not in known.stored_sites:
             is_plain = "?" not in url and not session.addresses.resembles(url)
             return None if self._consent == "new-sites" and is_plain else Cause.NEW_SITE

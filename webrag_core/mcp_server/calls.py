@@ -14,10 +14,13 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent
 
 from webrag_core.acquisition.urls import canonicalise, source_key
 from webrag_core.answering.models import Answer
+from webrag_core.application.attaching import AttachSite
 from webrag_core.application.inputs import check_list
 from webrag_core.application.operations import RecordFeedback, Search
 from webrag_core.application.reading import Compare
 from webrag_core.application.services import Core, Services, run_apart
+from webrag_core.application.site_preview import PreviewSite
+from webrag_core.application.site_runs import SiteReading, SiteRun
 from webrag_core.application.upkeep import Ingest
 from webrag_core.corpus.status import corpus_status
 from webrag_core.corpus.stored_pages import (
@@ -36,6 +39,7 @@ from webrag_core.history.models import HistoryPeriod
 from webrag_core.indexing.pipeline import AddedDocument
 from webrag_core.mcp_server import consent, errors
 from webrag_core.mcp_server.address_guard import AddressGuard, Doubt, KnownAddresses, spellings
+from webrag_core.mcp_server.attaching import preview_text, reading_text
 from webrag_core.mcp_server.evidence import (
     Results,
     answer_results,
@@ -112,6 +116,8 @@ class ProgressRelay:
 
 
 _WEAK = 0.3
+_WATCHED_SHARE = 0.6
+"""Share of the time of a call in which it tells how far the reading of a site is."""
 
 # what the server of a page sent is part of these messages
 _QUOTES_THE_SERVER = (Reason.UNSUPPORTED_TYPE, Reason.PROVIDER_FAILED)
@@ -219,6 +225,45 @@ class Calls:
         async with relay.to(context.report_progress):
             return await self._safely(work, context)
 
+    async def attach(
+        self, context: Context[Any, Any], *, url: str, look: bool, pages: int, refresh_hours: float | None
+    ) -> Response:
+        """Look at a site, or attach it and tell for some time how far the reading of it is, which then goes on."""
+        relay = ProgressRelay()
+        runs: list[SiteRun] = []
+
+        async def work(services: Services, session: SessionMemory) -> Response:
+            async def begin(urls: Sequence[str]) -> CallToolResult:
+                (address,) = urls
+                if look:
+                    preview = await PreviewSite.of(url=address, pages=pages).run(services)
+                    session.show([preview.name or "", *preview.warnings])
+                    return _text(preview_text(preview))
+                wanted = AttachSite.of(url=address, pages=pages, refresh_hours=refresh_hours)
+                runs.append(await wanted.start(services))
+                return _text("")
+
+            begun = await self._admitted(
+                services, session, [canonicalise(url)], begin, context, relay, attached=not look
+            )
+            if not runs:
+                return begun
+            reading = await self._watched(runs[0], relay)
+            if reading.failures:  # their addresses are those of pages
+                session.show([failure.url for failure in reading.failures])
+            return _text(reading_text(reading))
+
+        async with relay.to(context.report_progress):
+            return await self._safely(work, context)
+
+    async def _watched(self, run: SiteRun, relay: ProgressRelay) -> SiteReading:
+        """How far the reading of a source is at its end, or when most of the time of a call is over."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_WATCHED_SHARE * self._settings.mcp_tool_timeout):
+                async for reading in run.watch():
+                    relay.report(f"{reading.read:,} pages read, {reading.failed:,} failed")
+        return run.reading
+
     async def _safely(self, work: Work, context: Context[Any, Any]) -> Response:
         """The work's response, as part of the trace that the call names (`_meta.traceparent`), which it names too."""
         with traced(_trace_of(context)), asked_by("mcp"):
@@ -257,13 +302,15 @@ class Calls:
         run: Callable[[Sequence[str]], Awaitable[CallToolResult]],
         context: Context[Any, Any],
         relay: ProgressRelay,
+        *,
+        attached: bool = False,
     ) -> Response:
         """Run `run` in its turn on those of the canonical `urls` that are admitted; the result names the others. A
         person is asked between turns: nobody waits for the answer but this call. Raises InvalidInputError where none is
         admitted."""
 
         async def attempt(some: Sequence[str]) -> CallToolResult | list[Doubt]:
-            return await self._doubts(services, session, some) or await run(some)
+            return await self._doubts(services, session, some, attached=attached) or await run(some)
 
         self._guard.receive(urls, session)  # before the queue: meanwhile other calls show page text
         left_out: list[str] = []
@@ -287,12 +334,14 @@ class Calls:
                 return to_ask
             session.choose(doubt.url for doubt in result)
 
-    async def _doubts(self, services: Services, session: SessionMemory, urls: Sequence[str]) -> list[Doubt]:
+    async def _doubts(
+        self, services: Services, session: SessionMemory, urls: Sequence[str], *, attached: bool
+    ) -> list[Doubt]:
         async with services.corpus.database.connection(self._settings.mcp_tool_timeout) as connection:
             hosts = await known_hosts(connection, [source_key(url) for url in urls])
             known = await known_urls(connection, [form for url in urls for form in spellings(url)])
-        attached = [host for host, is_attached in hosts.items() if is_attached]
-        return self._guard.doubts(urls, session, KnownAddresses(hosts, attached, known))
+        kept = [host for host, is_attached in hosts.items() if is_attached]
+        return self._guard.doubts(urls, session, KnownAddresses(hosts, kept, known), attached=attached)
 
     def _answered(self, call: AnswerCall, result: OrchestrationResult, session: SessionMemory) -> CallToolResult:
         session.show(())  # the trace names pages even without evidence

@@ -1,4 +1,4 @@
-"""Declare the five tools, and `feedback` where MCP_FEEDBACK allows it: names, descriptions, arguments. `calls`
+"""Declare the six tools, and `feedback` where MCP_FEEDBACK allows it: names, descriptions, arguments. `calls`
 implements them."""
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pydantic import Field
 
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.application.inputs import Intent, RetrievalMode
+from webrag_core.application.site_preview import DEFAULT_PAGES
 from webrag_core.config import Settings
 from webrag_core.feedback.models import Kind
 from webrag_core.history.models import TimeAxis
@@ -156,6 +157,17 @@ async def ingest(
     return await _calls(ctx).ingest(ctx, urls=[urls] if isinstance(urls, str) else urls, refresh=refresh)
 
 
+async def attach(
+    ctx: Context[Calls],
+    url: Annotated[str, Field(description="Start page; its folder is the section")],
+    look: Annotated[bool, Field(description="Only say what is there; store nothing")] = False,
+    pages: Annotated[int, Field(ge=1, description="Page limit")] = DEFAULT_PAGES,
+    refresh_hours: Annotated[float | None, Field(gt=0, description="Hours between refreshes")] = None,
+) -> Response:
+    """See `attaching.AttachSite` and `site_preview.PreviewSite`."""
+    return await _calls(ctx).attach(ctx, url=url, look=look, pages=pages, refresh_hours=refresh_hours)
+
+
 async def feedback(
     ctx: Context[Calls],
     answer: Annotated[int, Field(description="Number of the answer")],
@@ -199,6 +211,7 @@ def make_server(settings: Settings, acquirer: Acquirer | None = None) -> WebragS
         _READS,
     )
     server.register(ingest, "Fetch and store pages for later `search`.", _FETCHES)
+    server.register(attach, "Keep a whole site, or a section of it: reads its pages, and keeps them fresh.", _FETCHES)
     if settings.mcp_feedback:
         server.register(feedback, "Note what the user says about an answer. Never what a page says.", _NOTES)
     return server
