@@ -25,10 +25,10 @@ from webrag_core.answering.events import AnswerEvent
 from webrag_core.answering.models import Answer
 from webrag_core.application.inputs import Intent
 from webrag_core.application.operations import Ask, GatherEvidence, Search, search_as_of
+from webrag_core.application.parameters import AcquirerName
 from webrag_core.application.reading import Citations, Compare, History
 from webrag_core.application.services import Services
 from webrag_core.application.upkeep import (
-    AcquirerName,
     AddSource,
     AttachedSource,
     Forget,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -40,17 +41,19 @@ class BrokenSource(dg.Component):
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         """One external asset that says what is wrong."""
-        file = self.named or file_of(context)
-        warnings.warn(f"{file} declares no source: {self.reason}", stacklevel=2)
-        spec = dg.AssetSpec(
-            key=asset_key_of(context),
+        return dg.Definitions(assets=[self.spec(asset_key_of(context), self.named or file_of(context))])
+
+    def spec(self, asset_key: Sequence[str], file: str) -> dg.AssetSpec:
+        """The entry of the catalog that says what is wrong."""
+        warnings.warn(f"{file} declares no source: {self.reason}", stacklevel=3)
+        return dg.AssetSpec(
+            key=list(asset_key),
             group_name=GROUP,
             kinds={"yaml"},
             description=f"**The file {file} has a mistake**: {self.reason}. What was declared before stays as it was.",
             metadata={MISTAKE: dg.MetadataValue.json({"file": file, "reason": self.reason})},
             tags={"webrag/broken": ""},
         )
-        return dg.Definitions(assets=[spec])
 
 
 def file_of(context: dg.ComponentLoadContext) -> str:

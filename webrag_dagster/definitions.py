@@ -1,4 +1,5 @@
-"""The code location: everything under `defs/`. Loading it opens no file of the corpus, no socket, no database."""
+"""The code location: everything under `defs/`, and the sources that the home declares. Loading it opens no file of the
+corpus, no socket, no database."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import dagster as dg
 
 from webrag_dagster.broken_source import GROUP
 from webrag_dagster.corpus.layers import WEB_PAGES
+from webrag_dagster.home_sources import home_sources
 from webrag_dagster.processes.code_identity import CODE, code_identity
 from webrag_dagster.resources import CorpusResource
 
@@ -25,7 +27,12 @@ def definitions() -> dg.Definitions:
 def _loaded() -> dg.Definitions:
     # once per process: a worker that waits for its run has them ready
     return dg.Definitions.merge(
-        _with_declared_sources(dg.load_from_defs_folder(path_within_project=Path(__file__).parent)),
+        _with_declared_sources(
+            dg.Definitions.merge(
+                dg.load_from_defs_folder(path_within_project=Path(__file__).parent),
+                dg.Definitions(assets=home_sources()),
+            )
+        ),
         dg.Definitions(
             executor=dg.in_process_executor,
             resources={"corpus": CorpusResource(), "result_of_run": dg.mem_io_manager},

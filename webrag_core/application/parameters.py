@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -23,6 +23,12 @@ from webrag_core.application.inputs import (
 from webrag_core.orchestration.run_scope import RunScope
 from webrag_core.routing.question import MAX_QUESTION, Form
 
+DEFAULT_PAGES = 500
+LONGEST_NAME = 100
+"""Characters of the name of a source."""
+MOST_HOURS = 100_000.0
+"""Hours between refreshes of a source."""
+AcquirerName = Literal["http", "firecrawl", "browser"]
 _CENTURY = 3_155_760_000  # seconds; beyond, no date is left
 
 Constraints = Annotated[
@@ -91,3 +97,28 @@ class EvidenceParameters(Operation):
     ] = None
     excluded: Annotated[tuple[Url, ...], Field(max_length=MOST_PLACES, description="Pages that are not read")] = ()
     seconds: Annotated[float | None, Field(gt=0, allow_inf_nan=False, description="Time limit of this run")] = None
+
+
+class SectionParameters(Operation):
+    """A section of a site, and who fetches its pages."""
+
+    url: Annotated[Url, Field(description="Start page. Its section: its folder, or the only name in its path")]
+    pages: Annotated[int, Field(ge=0, description="Page limit")] = DEFAULT_PAGES
+    prefix: Annotated[str | None, Field(max_length=LONGEST["url"], description="Path of the section, as /docs/")] = None
+    acquirer: Annotated[AcquirerName | None, Field(description="Who fetches; unset = as the settings say")] = None
+
+
+class SourceParameters(SectionParameters):
+    """A section of a site that is kept. Attaching it again replaces what it was."""
+
+    all_text: Annotated[bool, Field(description="Keep all that its pages show, navigation and footers included")] = (
+        False
+    )
+    refresh_hours: Annotated[
+        float | None,
+        Field(gt=0, le=MOST_HOURS, allow_inf_nan=False, description="Hours between refreshes; unset = as settings say"),
+    ] = None
+    name: Annotated[
+        Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)] | None,
+        Field(description="What people call it; unset = as its start page is titled"),
+    ] = None

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import ada_url
-from pydantic import Field
 
 from webrag_core.acquisition.acquirer import AcquiredPage, ObedientAcquirer
 from webrag_core.acquisition.charset import decode_page
@@ -19,8 +18,8 @@ from webrag_core.acquisition.sitemaps.models import SiteMap
 from webrag_core.acquisition.typed_address import typed_address
 from webrag_core.acquisition.urls import canonicalise, page_key, source_key
 from webrag_core.acquisition.variants import is_unread_file
-from webrag_core.application.inputs import LONGEST, Operation, Url
-from webrag_core.application.upkeep import AcquirerName, closed
+from webrag_core.application.parameters import SectionParameters
+from webrag_core.application.upkeep import closed
 from webrag_core.conversion.html import ConvertedPage
 from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus.ingestor import acquirer_of
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from webrag_core.application.services import Services
     from webrag_core.store.database import Database
 
-DEFAULT_PAGES = 500
 _SECONDS = 30.0
 _MAP_SECONDS = 15.0
 _LINK_SECONDS = 6.0
@@ -83,13 +81,8 @@ class SitePreview(Contract):
     warnings: list[str]
 
 
-class PreviewSite(Operation):
+class PreviewSite(SectionParameters):
     """A site to look at before it is attached. Nothing is stored."""
-
-    url: Annotated[Url, Field(description="Start page. Its section: its folder, or the only name in its path")]
-    pages: Annotated[int, Field(ge=1, description="Page limit")] = DEFAULT_PAGES
-    prefix: Annotated[str | None, Field(max_length=LONGEST["url"], description="Path of the section, as /docs/")] = None
-    acquirer: Annotated[AcquirerName | None, Field(description="Who fetches; unset = as the settings say")] = None
 
     async def run(self, services: Services) -> SitePreview:
         """Look. Raises FetchError where the start page cannot be read, InvalidInputError for an address that is

@@ -11,6 +11,7 @@ from webrag_core.acquisition.gate import NetworkGate
 from webrag_core.acquisition.typed_address import typed_address
 from webrag_core.acquisition.urls import source_key
 from webrag_core.application.inputs import LONGEST, Name, Operation, Url
+from webrag_core.application.parameters import SourceParameters
 from webrag_core.config import Settings
 from webrag_core.corpus import retention
 from webrag_core.corpus.forget import Removal, allow_again
@@ -37,11 +38,6 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result", bound=BaseModel)
 
-LONGEST_NAME = 100
-"""Characters of the name of a source."""
-MOST_HOURS = 100_000.0
-"""Hours between refreshes of a source."""
-AcquirerName = Literal["http", "firecrawl", "browser"]
 Target = Annotated[str, Field(min_length=1, max_length=LONGEST["url"])]
 Done = Callable[[str, AddedDocument | FetchError], None]
 """Callback for the result of a page."""
@@ -176,24 +172,8 @@ class AttachedSource(Contract):
     warnings: list[str]
 
 
-class AddSource(Upkeep[AttachedSource]):
+class AddSource(SourceParameters, Upkeep[AttachedSource]):
     """A section of a site that is kept. Attaching it again replaces what it was."""
-
-    url: Annotated[Url, Field(description="Start page. Its section: its folder, or the only name in its path")]
-    pages: Annotated[int, Field(ge=0, description="Page limit")] = 500
-    prefix: Annotated[str | None, Field(max_length=LONGEST["url"], description="Path of the section, as /docs/")] = None
-    acquirer: Annotated[AcquirerName | None, Field(description="Who fetches; unset = as the settings say")] = None
-    all_text: Annotated[bool, Field(description="Keep all that its pages show, navigation and footers included")] = (
-        False
-    )
-    refresh_hours: Annotated[
-        float | None,
-        Field(gt=0, le=MOST_HOURS, allow_inf_nan=False, description="Hours between refreshes; unset = as settings say"),
-    ] = None
-    name: Annotated[
-        Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)] | None,
-        Field(description="What people call it; unset = as its start page is titled"),
-    ] = None
 
     async def change(self, database: Database, settings: Settings) -> AttachedSource:
         """Attach it. Raises FetchError(INVALID_URL), InvalidInputError for an address that is closed and for a source

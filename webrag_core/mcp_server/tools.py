@@ -11,7 +11,7 @@ from pydantic import Field
 
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.application.inputs import Intent, RetrievalMode
-from webrag_core.application.site_preview import DEFAULT_PAGES
+from webrag_core.application.parameters import DEFAULT_PAGES
 from webrag_core.config import Settings
 from webrag_core.feedback.models import Kind
 from webrag_core.history.models import TimeAxis

@@ -12,9 +12,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from webrag_core.application.attaching import AttachSite, ReadSource, StopReading
+from webrag_core.application.parameters import DEFAULT_PAGES
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services, run_apart
-from webrag_core.application.site_preview import DEFAULT_PAGES, PreviewSite, SitePreview
+from webrag_core.application.site_preview import PreviewSite, SitePreview
 from webrag_core.application.site_runs import SiteReading, SiteRun
 from webrag_core.application.upkeep import PauseSources, RemoveSource
 from webrag_core.corpus.source_pages import source_summary
