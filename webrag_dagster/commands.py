@@ -95,13 +95,16 @@ def up(
     made = closed_to_others(settings, HOST).webrag_ui_token
     if made is not None and not shown:
         shown = f"/?token={made.get_secret_value()}"
-    typer.echo(f"http://{HOST}:{port}{shown}  pages come from {pages}; Ctrl-C ends it", err=True)
+    typer.echo("starting the database and Dagster; the address follows when they answer", err=True)
+
+    def listening() -> None:
+        typer.echo(f"http://{HOST}:{port}{shown}  pages come from {pages}; Ctrl-C ends it", err=True)
 
     def start_database() -> None:
         if settings.database_url is None:
             embedded_url(settings.webrag_home, ServerResources.chosen(settings))  # stays up as long as the supervisor
 
-    raise typer.Exit(run(port, start_database))
+    raise typer.Exit(run(port, start_database, listening))
 
 
 def ui(

@@ -18,6 +18,7 @@ from webrag_core.corpus.sources import (
     attach_source,
     checked_prefix,
     detach_source,
+    find_source,
     find_sources,
     list_sources,
     pause_sources,
@@ -327,3 +328,17 @@ def test_planning_looks_at_each_of_20000_urls_a_few_times() -> None:
     assert len(selection.choose(named)) == 5_000
     assert len(selection.refused(named)) == 15_000
     assert CountedUrl.looked_up <= 6 * len(named)
+
+
+def test_a_mistyped_source_is_answered_with_the_one_that_is_meant(settings: Settings) -> None:
+    async def work(corpus: Corpus, site: ServedPages) -> None:
+        (key,) = await attach(corpus, "docs/")
+        async with corpus.database.connection() as connection:
+            await connection.execute("UPDATE sources SET name = 'The handbook' WHERE key = %s", (key,))
+            for name in (key.replace("docs", "dcos"), f"https://{key}x", "the handbok"):
+                with pytest.raises(InvalidInputError, match=f"did you mean {key}\\?"):
+                    await find_source(connection, name)
+            with pytest.raises(InvalidInputError, match="`webrag source list` shows them"):
+                await find_source(connection, "elsewhere.test")
+
+    check(settings, work)

@@ -29,7 +29,7 @@ log, program = Path(sys.argv[1]), sys.argv[2]
 instance.hold(log.parent, 4711)
 up.services = lambda folder, port: [up.Service((sys.executable, "-c", program, str(log)), has_child=True)]
 up._PAUSE, up._GRACE = 0.1, 5.0
-sys.exit(up.run(4711, lambda: None))
+sys.exit(up.run(4711, lambda: None, lambda: None))
 """
 
 PARENT_AND_CHILD = """

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from difflib import get_close_matches
 
 from psycopg import AsyncConnection, sql
 from psycopg.rows import class_row
@@ -20,6 +21,9 @@ from psycopg.rows import class_row
 from webrag_core.acquisition.urls import canonicalise, folder_of, source_key
 from webrag_core.errors import FetchError, InvalidInputError
 
+_MOST_LIKE = 10_000
+_LONGEST_LIKE = 300
+_LIKENESS = 0.7
 _SCHEME = re.compile(r"^https?://")
 MAX_SHARDS = 99
 _SHARD_KEY = re.compile(r"(?P<source>.+)~(?P<index>\d\d)of(?P<count>\d\d)")
@@ -196,7 +200,7 @@ async def find_source(connection: AsyncConnection, key: str) -> Source:
         await cursor.execute(f"{_SOURCE} WHERE key = %s".encode(), (key,))
         source = await cursor.fetchone()
     if source is None:
-        raise InvalidInputError(f"there is no source {key}; `webrag source list` shows them")
+        raise await _unknown(connection, key)
     return source
 
 
@@ -209,8 +213,19 @@ async def find_sources(connection: AsyncConnection, name: str) -> list[Source]:
         await cursor.execute(f'{_SOURCE} WHERE {_NAMED} ORDER BY key COLLATE "C"'.encode(), {"name": source_name(name)})
         sources = await cursor.fetchall()
     if not sources:
-        raise InvalidInputError(f"there is no source {name}; `webrag source list` shows them")
+        raise await _unknown(connection, name)
     return sources
+
+
+async def _unknown(connection: AsyncConnection, name: str) -> InvalidInputError:
+    """The error for a name that no source has, with the key of the source that is meant, if one is like it."""
+    cursor = await connection.execute('SELECT key, name FROM sources ORDER BY key COLLATE "C" LIMIT %s', (_MOST_LIKE,))
+    keys: dict[str, str] = {}
+    for key, called in await cursor.fetchall():
+        keys |= {str(spelling).casefold(): str(key) for spelling in (key, called) if spelling}
+    close = get_close_matches(source_name(name)[:_LONGEST_LIKE].casefold(), keys, 1, _LIKENESS)
+    meant = f"; did you mean {keys[close[0]]}?" if close else ""
+    return InvalidInputError(f"there is no source {name}{meant or '; `webrag source list` shows them'}")
 
 
 async def sources_to_refresh(connection: AsyncConnection, names: Sequence[str]) -> list[Source]:

@@ -5,6 +5,7 @@ The command's child, the supervisor, leads a process group of all it starts. Eac
 
 from __future__ import annotations
 
+import http.client
 import json
 import logging
 import os
@@ -12,25 +13,31 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 
 import psutil
 
 from webrag_dagster.instance import HOST
+from webrag_dagster.processes.ui_guard import OPEN
 
 _TICK, _PAUSE, _GRACE, _SECONDS_TO_DIE = 0.5, 5.0, 12.0, 5.0
+_ANSWER_SECONDS = 5.0
 
 logger = logging.getLogger(__name__)
 
 
-def run(port: int, prepare: Callable[[], None]) -> int:
-    """Serve the UI on `port` until interrupted; returns the exit code. `prepare` runs in the supervisor."""
+def run(port: int, prepare: Callable[[], None], listening: Callable[[], None]) -> int:
+    """Serve the UI on `port` until interrupted; returns the exit code. `prepare` runs in the supervisor, `listening` in
+    this process once the UI answers."""
     command = os.getpid()
     if supervisor := os.fork():
+        threading.Thread(target=_tell, args=(port, listening), daemon=True).start()
         return _wait(supervisor)
     os.setsid()
     prepare()
@@ -38,6 +45,22 @@ def run(port: int, prepare: Callable[[], None]) -> int:
         supervise(services(Path(folder), port), command)
     prepare()  # so that the database forgets owners that were killed, and stops with this process
     return 0
+
+
+def _tell(port: int, listening: Callable[[], None]) -> None:
+    """Call `listening` once the UI on `port` answers."""
+    while True:
+        connection = http.client.HTTPConnection(HOST, port, timeout=_ANSWER_SECONDS)
+        try:
+            connection.request("GET", OPEN)
+            if connection.getresponse().status == HTTPStatus.OK:
+                listening()
+                return
+        except (OSError, http.client.HTTPException):
+            pass  # it does not listen yet
+        finally:
+            connection.close()
+        time.sleep(_TICK)
 
 
 @dataclass(slots=True)
