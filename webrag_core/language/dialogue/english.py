@@ -16,12 +16,21 @@ _ABOUT = re.compile(r"^(?:what|how) about\s+", re.I)
 _CONDITION = re.compile(r"^what (?=(?:if|when)\b)", re.I)
 _BARE = re.compile(
     r"^(?P<wh>why not|how come|why|how|where|when|who|what for|since when|until when|from when|by when|from where"
-    r"|by whom|for whom|for how long|how (?:long|much|many|often|far|soon|fast|old|big|large))"
+    r"|by whom|for whom|for how long|how (?:long|much|many|often|far|soon|fast|old|big|large)"
+    r"|(?:since|from|in|until|by|for|with|on|at) (?:which|what) \w+)"
     r"(?: (?:is|was|are|were|does|did) (?:that|this|it|so))?(?: so)?$",
     re.I,
 )
 _WH = r"(?:what|which|who|whom|whose|when|where|why|how)"
 _AUX = "|".join(AUXILIARIES)
+_MORE = re.compile(
+    r"(?:(?:tell|show|give) me more|more|go on|continue|explain(?: more)?|in detail|(?:more |further )?(?:details?"
+    r"|information)"
+    r"|(?:(?:can|could) you )?(?:give|show)(?: me)?(?: an| some)? examples?|(?:an|any|some)? ?examples?"
+    r"|what['’]s included)(?: please)?",
+    re.I,
+)
+_OTHER_DEED = re.compile(r"^(?P<verb>[a-z]+(?: (?:up|off|out|on))?) (?:it|them|one|that|this|those)\b(?P<rest>.*)$")
 _HAS_QUESTION = re.compile(rf"\b{_WH}\b", re.I)
 _INVERTED = re.compile(rf"^(?:{_AUX}|please|tell|explain|describe|show|list|compare|find|give)\b", re.I)
 _PREPOSITION = re.compile(
@@ -74,6 +83,7 @@ _CHOICE = re.compile(
 )
 _PAIR = re.compile(r"\b(?:between|compare|either) (.+?) (?:and|or|with|to) (.+)$|^(.+?) (?:vs\.?|versus) (.+)$", re.I)
 _OPEN_END = re.compile(r"\b(?:then|else|instead|afterwards|otherwise|both|the same|neither|the other)$", re.I)
+_DEFINITION = re.compile(r"^(?:what|who)(?:['’]s| is| are| was| were) (?:an? )?\w+$", re.I)
 _GENERAL = frozenset(
     re.findall(
         r"\w+",
@@ -82,7 +92,8 @@ _GENERAL = frozenset(
         maximum minimum deadline long much many often early late options option example examples difference differences
         advantages disadvantages alternatives alternative use used using get make take takes happen happens
         change changed mean means exist exists possible allowed available know find start stop end valid last
-        exceptions exception risks rules reason reasons result results purpose people someone anybody anyone""",
+        discount discounts included exceptions exception risks rules reason reasons result results purpose
+        people someone anybody anyone""",
     )
 )
 _FORM = re.compile(
@@ -95,6 +106,8 @@ _KIND_IS_NAMED = re.compile(
     r"\b(?:an?|the|which|what|this|that|\w+er|wrong|right|other|another|new|old|second|first) $", re.I
 )
 _WORD = re.compile(r"\w+(?:['’.:/_-]+\w+)*")
+_GOES = re.compile(r"\b(?:get|go|come|travel|drive|walk|move) $", re.I)
+_SUBJECT_NEXT = re.compile(rf"(?:^|\b(?:{_AUX}|when|if|before|after|until|because) )$", re.I)
 _BEHIND = re.compile(r"\b(?:for|of|to|before|after|by|with|without|from|about|on|in) $", re.I)
 _LONGEST_OWNER = 4  # words before "’s"
 _LONG_TOPIC = 9  # words, from which on a topic stands behind the question
@@ -109,6 +122,11 @@ def completed(earlier: str, typed: str) -> str | None:
     if match := _BARE.match(bare):
         return clause_of(earlier, match["wh"].lower())
     topic = topic_of(earlier)
+    if _MORE.fullmatch(bare):
+        return f"{bare} ({topic.noun})?"
+    if topic.deed and (match := _OTHER_DEED.match(bare)) and match["verb"] not in AUXILIARIES:
+        at = earlier.index(topic.deed)
+        return f"{earlier[:at]}{match['verb']} {topic.noun}{match['rest']}?"
     fragment = _fragment(typed, bare)
     if fragment is not None:
         return put_in(earlier, fragment, topic)
@@ -117,7 +135,7 @@ def completed(earlier: str, typed: str) -> str | None:
     if (resolved := _with_pronoun(bare, topic)) is not None:
         return f"{resolved}?"
     if _OPEN_END.search(bare) or _is_general(bare):
-        return f"{bare} ({topic.whole})?"
+        return f"{bare} ({topic.deed or topic.noun})?"
     return None
 
 
@@ -242,11 +260,17 @@ def _replaced(bare: str, match: re.Match[str], kind: str, topic: Topic) -> str:
         "deed": topic.deed or topic.noun,
         "event": topic.deed or topic.noun,
         "thing": topic.noun,
-        "place": f"{topic.place} {topic.name or topic.noun}",
+        "place": f"{topic.place} {topic.name or topic.owner or topic.noun}",
         "kind": topic.without_article,
     }[kind]
     before, after = bare[: match.start()], bare[match.end() :]
-    if len(words.split()) >= _LONG_TOPIC:
+    if kind == "place" and _GOES.search(before):
+        words = f"to {words.partition(' ')[2]}"
+    if kind == "thing" and topic.deed and re.match(r"\s*(?:take|cost)\b", after):
+        words = topic.deed
+    if kind == "thing" and topic.object and not _SUBJECT_NEXT.search(before):
+        words = f"{topic.object} of {topic.noun}"  # "how do I enable it"
+    if len(words.split()) >= _LONG_TOPIC or (kind == "kind" and re.search(r"\bwhich $", before, re.I)):
         return f"{bare} ({topic.whole})"
     if kind == "whose" and len(words.split()) <= _LONGEST_OWNER:
         return f"{before}{words}{'’' if words.endswith('s') else '’s'}{after}"
@@ -260,8 +284,12 @@ def _replaced(bare: str, match: re.Match[str], kind: str, topic: Topic) -> str:
 
 
 def _is_general(bare: str) -> bool:
-    """Whether a question has no word that says what it is about."""
-    if not _HAS_QUESTION.match(bare) and not _INVERTED.match(bare):
+    """Whether a question has at most one word that says what it is about, and that no name."""
+    if (not _HAS_QUESTION.match(bare) and not _INVERTED.match(bare)) or _DEFINITION.match(bare):
         return False
-    words = [word.lower() for word in _WORD.findall(bare) if word.lower() not in ENGLISH]
-    return all(word in _GENERAL for word in words)
+    words = [word for word in re.findall(r"[\w./:-]+", bare) if word.lower() not in ENGLISH]
+    specific = [word for word in words if word.lower() not in _GENERAL]
+    if len(specific) != 1:
+        return not specific
+    is_new = re.search(rf"\ban? {re.escape(specific[0])}\b", bare, re.I) is not None  # "a passport" names itself
+    return specific[0].isalpha() and specific[0].islower() and not is_new

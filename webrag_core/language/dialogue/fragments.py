@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from webrag_core.language.dialogue.topics import Topic, names_of
+from webrag_core.language.dialogue.topics import AUXILIARIES, Topic, names_of
+from webrag_core.language.stop_words import ENGLISH
 
 _PREPOSITIONS = "for|in|on|with|without|of|from|at|by|to|under|until|before|after|since|as|via|outside|inside|over"
 _PREPOSITION = re.compile(rf"^({_PREPOSITIONS})\b ", re.I)
@@ -14,6 +15,10 @@ _STOP = (
     r"|does|did|is|are|was|were|can|be|retire|last|need|work|have|has|cost|called)\b|[,;?!]|$)"
 )
 _WORD = re.compile(r"[\w'’-]+")
+_INVERTED = re.compile(rf"^(?:{'|'.join(AUXILIARIES)})\b", re.I)
+_MEANS = re.compile(r"\b(?:with|via|using|from|through|on|in) ([\w.+-]+)$")
+_BEGINS = re.compile(r"[A-Za-z]{2,}[/ .-]?(?=\d)")
+_LONGEST_PUT = 5  # words of a topic that another thing stands for
 _OF = re.compile(r"\bthe ((?:\w+ ){0,3}\w+) of ", re.I)
 
 
@@ -27,8 +32,16 @@ def put_in(question: str, fragment: str, topic: Topic) -> str:
         put = _other_way(body, preposition[0].strip(), thing) or _in_its_phrase(body, preposition[1].lower(), thing)
     if put is None:
         put = _for_its_like(body, thing, topic, bare=preposition is None)
+    if put is not None and _INVERTED.match(body) and not _keeps_words(body, put, thing):
+        put = None
     joint = " " if preposition else ", "
     return f"{put or body + joint + fragment}?"
+
+
+def _keeps_words(body: str, put: str, thing: str) -> bool:
+    """Whether more of the earlier question is left than its form."""
+    left = {word.lower() for word in _WORD.findall(put.replace(thing, ""))} - ENGLISH
+    return bool(left & {word.lower() for word in _WORD.findall(body)})
 
 
 def _in_its_phrase(body: str, preposition: str, thing: str) -> str | None:
@@ -75,9 +88,12 @@ def _for_its_like(body: str, thing: str, topic: Topic, *, bare: bool) -> str | N
         alike = list(re.finditer(rf"\b(?:{same}) .+?{_STOP}", body, re.I))
         if alike:
             return f"{body[: alike[-1].start()]}{thing}{body[alike[-1].end() :]}"
-    at = body.find(topic.noun)
-    if at >= 0 and topic.noun != body and not names_of(topic.noun) and len(topic.noun.split()) <= 5:
-        return f"{body[:at]}{thing}{body[at + len(topic.noun) :]}"
+    if article is None and " " not in thing and (means := _MEANS.search(body)):
+        return f"{body[: means.start(1)]}{thing}"
+    for whole in filter(None, (topic.noun, topic.owner)):
+        at = body.find(whole)
+        if at >= 0 and whole != body and not names_of(whole) and len(whole.split()) <= _LONGEST_PUT:
+            return f"{body[:at]}{thing}{body[at + len(whole) :]}"
     return None
 
 
@@ -87,6 +103,10 @@ def _only_name(body: str, thing: str) -> tuple[int, int] | None:
     spans = names_of(body)
     if len(spans) < 2:
         return spans[0] if spans else None
+    begin = _BEGINS.match(thing)
+    akin = [span for span in spans if begin and body[span[0] : span[1]].lower().startswith(begin[0].lower())]
+    if len(akin) == 1:
+        return akin[0]
     article = _ARTICLE.match(thing)
     plural = thing.endswith("s")
     alike = [

@@ -16,6 +16,9 @@ from webrag_core.language.stop_words import stop_words
 LONGEST = 600
 """Characters of either question, from which on nothing is carried over: a text so long says what it is about."""
 
+_KNOWN = ("en", *romance_and_german.LANGUAGES)
+# shares of function words from which they decide: that their language is one of these, against what the letters say
+_FUNCTION_WORDS, _MOSTLY_FUNCTION_WORDS = 0.3, 0.5
 _WORD = re.compile(r"\w+(?:[.:/_-]+\w+|['’](?!s\b)\w+)*")
 
 
@@ -51,10 +54,12 @@ def added_words(typed: str, completed: str, language: str | None = "en") -> tupl
 
 
 def _language(before: str, typed: str) -> str:
-    """That of both questions; English where it is not clear, since most names and short questions pass for it."""
-    earlier, later = detected_beyond_doubt(before), detected_beyond_doubt(typed)
-    known = {"en", *romance_and_german.LANGUAGES}
-    if earlier is not None and later is not None and earlier != later and {earlier, later} <= known:
-        return later
-    begins = romance_and_german.language_of(typed) if earlier is None else None
-    return earlier or begins or later or "en"
+    """That of both questions, by their function words, else by their letters; English where it is not clear, since most
+    names and short questions pass for it."""
+    words = [word.casefold() for word in _WORD.findall(f"{before} {typed}")]
+    counts = {code: sum(word in stop_words(code) for word in words) for code in _KNOWN}
+    likeliest = max(_KNOWN, key=lambda code: counts[code])
+    detected = detected_beyond_doubt(before) or detected_beyond_doubt(typed) or "en"
+    least = _FUNCTION_WORDS if detected in _KNOWN else _MOSTLY_FUNCTION_WORDS
+    is_alone = sum(count == counts[likeliest] for count in counts.values()) == 1
+    return likeliest if is_alone and counts[likeliest] >= least * len(words) else detected

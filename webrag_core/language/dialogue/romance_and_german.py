@@ -80,17 +80,6 @@ _MOST_OF_FRAGMENT = 9  # words
 _MOST_BEFORE = 3  # words before a pronoun, function words not counted, that are not what it means
 
 
-def language_of(typed: str) -> str | None:
-    """The language that a question of a few words begins in, by its first words; None where they are of none."""
-    for code, words in LANGUAGES.items():
-        strange = r"¿|(?:et|und|pour|für|para|pourquoi|warum|por qué|combien|wie|cuánto|qu['’]|was)\b"
-        if re.match(strange, typed, re.I) and re.match(
-            rf"(?:{words.lead}|{words.asks}|{words.prepositions}|{words.reasons})", typed, re.I
-        ):
-            return code
-    return None
-
-
 def completed(earlier: str, typed: str, language: str) -> str | None:
     """`typed` completed by `earlier`; None for a question that is complete. White space is collapsed in both."""
     words = LANGUAGES[language]

@@ -45,9 +45,13 @@ _ENDS = re.compile(
     re.I,
 )
 _VERB = re.compile(
-    r" (?:have|has|need|needs|work|works|live|lives|contain|contains|support|supports|use|uses|let|lets|keep|keeps|stay"
-    r"|stays|make|makes|mean|means|become|get|gets|come|comes|last|cost|take|start|end|serve|hold|belong|call|know|draw"
-    r"|\w{3,}ed|be|ask|asks)\b.*$",
+    r" (?:accept|allows?|asks?|become|belong|call|comes?|contains?|cost|draw|ends?|gets?|have|has|hold|includes?|keeps?"
+    r"|know|last|lets?|lives?|makes?|means?|needs?|offers?|provides?|requires?|serve|start|stays?|supports?|take|uses?"
+    r"|works?|\w{3,}ed|be)\b.*$",
+    re.I,
+)
+_HOLDS = re.compile(
+    r"^(?P<subject>.+?) (?:have|support|use|include|contain|offer|provide|need|require|allow|accept) (?P<object>.+)$",
     re.I,
 )
 _MEASURES = frozenset(
@@ -75,7 +79,8 @@ _OF_NAME = re.compile(rf"\bof ((?:the )?{_NAME.pattern})$")
 class Topic:
     """`noun` is the thing, `whole` all that is said of it. `deed` is what somebody wants to do (a verb and its object),
     `name` the name that something belongs to, `named` a name with its article, `many` things in the plural; "" where
-    there is none. `place` is "in" or "on"."""
+    there is none. `place` is "in" or "on", `owner` what something is of, `object` what the thing supports, has or
+    uses."""
 
     noun: str
     whole: str
@@ -84,6 +89,8 @@ class Topic:
     named: str = ""
     many: str = ""
     place: str = "in"
+    owner: str = ""
+    object: str = ""
 
     @property
     def without_article(self) -> str:
@@ -110,7 +117,7 @@ def names_of(text: str) -> list[tuple[int, int]]:
 def topic_of(question: str) -> Topic:
     """What the question is about. `question` is complete, its white space collapsed."""
     text = _LEAD.sub("", question).rstrip(" ?.!…")
-    deed = many = ""
+    deed = many = thing = ""
     if match := _COMPARED.search(text):
         noun = match["noun"]
     elif match := _DEED.match(text):
@@ -122,8 +129,12 @@ def topic_of(question: str) -> Topic:
         rest = re.sub(rf"^{_SOMEBODY}\b ?(?:(?:have|need|want) to )?(?:\w+ ?)?(?:to )?", "", match["rest"], flags=re.I)
         subject = _VERB.sub("", _ENDS.sub("", rest))
         measured = kind.split()[0].lower() in _MEASURES
-        many = kind if kind.split()[0].lower().endswith("s") and not measured else ""
-        noun = subject if subject not in ("", "there") else kind
+        is_of = "" if subject in ("", "there") else f" of {subject}"
+        is_many = kind.split()[0].lower().endswith("s")
+        many = f"{kind}{is_of}" if is_many and not measured else ""
+        noun = subject if is_of else kind
+        if is_of and not measured and not is_many and not match["wh"].lower().startswith(("how", "at what")):
+            noun = f"the {kind}{is_of}"
         if rest != match["rest"] and not measured:
             noun = f"{kind} {rest}".strip()
     elif match := _PLAIN.match(text):
@@ -134,6 +145,8 @@ def topic_of(question: str) -> Topic:
         noun, many = match["noun"], match["many"] or ""
     elif match := _OPENED.match(text):
         noun = _VERB.sub("", match["rest"])
+        held = _HOLDS.match(match["rest"])
+        thing = held["object"] if held and held["subject"] == noun else ""
     else:
         noun = many = _ENDS.sub("", re.sub(r"^(?:what|which|how many|how much|who) ", "", text, flags=re.I))
     noun = _PREPOSITION.sub("", noun.strip(" ,;:")) or text
@@ -146,7 +159,8 @@ def topic_of(question: str) -> Topic:
         named = text[article.start() if article else start : end]
     place = "on" if re.search(r"\bon (?:the )?[A-Z]\w*$|\bon (?:the )?[A-Z]\w* ", text) else "in"
     name = of_name[1] if of_name else named if len(spans) == 1 and not names_of(f"x {noun}") else ""
-    return Topic(noun, _whole(text), deed, name, named, many, place)
+    of = re.search(r"\bof (?!.* of )(.+)$", noun)
+    return Topic(noun, _whole(text), deed, name, named, many, place, of[1] if of else "", thing)
 
 
 def clause_of(question: str, word: str) -> str:
