@@ -25,7 +25,7 @@ _CODE = np.dtype("<u4")
 _TOKEN = np.dtype("<u2")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # a frozen one takes three times as long to make, and a search makes hundreds
 class Passage:
     """Codes of the terms in order (with duplicates) and the distinct token ids, ascending."""
 

@@ -60,7 +60,7 @@ from webrag_core.providers.rerankers.protocol import Reranker
 from webrag_core.readable import counted
 from webrag_core.result_warnings import Caution, log_warning
 from webrag_core.retrieval import merging
-from webrag_core.retrieval.citations import prove_citations, with_pages
+from webrag_core.retrieval.citations import ask_pages, prove_citations, with_pages
 from webrag_core.retrieval.reader import make_reader
 from webrag_core.retrieval.searcher import Searcher
 from webrag_core.trace import current_trace_id, span
@@ -602,7 +602,9 @@ class Run:
         result = await self._concluded(result)
         async with self.corpus.database.transaction() as connection:
             await prove_citations(connection, citations)
-            result = result.model_copy(update={"citations": await with_pages(connection, citations)})
+            result = result.model_copy(
+                update={"citations": await with_pages(await ask_pages(connection, citations), citations)}
+            )
             await answers.finish_run(
                 connection,
                 self.answer_id,

@@ -24,6 +24,8 @@ from dataclasses import dataclass, replace
 from psycopg import AsyncConnection, AsyncCursor
 
 from webrag_core.indexing.lexical import FREQUENCIES
+from webrag_core.retrieval.resident_index import Postings
+from webrag_core.retrieval.resident_words import WordScores, add_codes, add_terms, best_parents, count_holders, within
 from webrag_core.retrieval.scope import IndexSizes, Scope, scope_size
 from webrag_core.store.database import sent_together
 
@@ -66,7 +68,7 @@ class LexicalResult:
 
 
 @dataclass(frozen=True, slots=True)
-class _Term:
+class CountedTerm:
     """A query term, its id (None = not in the corpus), its parents in the scope, and the share of the corpus that holds
     it, by code (None: few hold it)."""
 
@@ -88,7 +90,7 @@ class Copies:
     parents: int
     holders: Mapping[str, int]
 
-    def without(self, term: _Term) -> _Term:
+    def without(self, term: CountedTerm) -> CountedTerm:
         """The term as if there were no copies."""
         return replace(term, parents=max(min(term.parents, 1), term.parents - self.holders.get(term.term, 0)))
 
@@ -100,8 +102,21 @@ class _Reading:
 
     codes: list[int]
     idf: list[float]
-    unread: list[_Term]
+    unread: list[CountedTerm]
     partly: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is read and how it is weighed; the mean length of a parent; how many parents are scored by all terms, and
+    how many of them are wanted, beside those of `also`."""
+
+    reading: _Reading
+    idf: Mapping[str, float]
+    mean: float
+    pool: int
+    limit: int
+    also: Sequence[int]
 
 
 # a sequential scan would read the codes of every parent once per term
@@ -114,6 +129,13 @@ SELECT q.term, t.id, CASE WHEN t.id IS NULL THEN 0 WHEN t.shares IS NOT NULL THE
 ELSE (
     SELECT count(*) FROM lexical_postings p WHERE ({holds}) AND {inside}
 ) END, t.shares
+FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS q (term, at) LEFT JOIN lexical_terms t ON t.term = q.term
+ORDER BY q.at
+"""
+# for postings in memory, which say how many hold a term of few
+_SHARES = """
+SELECT q.term, t.id, (SELECT greatest(1, round(sum(share) * %(parents)s)) FROM unnest(t.shares) AS share)::integer,
+       t.shares
 FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS q (term, at) LEFT JOIN lexical_terms t ON t.term = q.term
 ORDER BY q.at
 """
@@ -203,7 +225,8 @@ def _statement(template: str, **pieces: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class CountedTerms:
-    """Terms of a query that the server counts in a scope of these sizes, and what the search for them is made of."""
+    """Terms of a query that are counted in a scope of these sizes, by the server or in `postings` in memory, and what
+    the search for them is made of."""
 
     words: list[Word]
     scope: Scope
@@ -212,6 +235,24 @@ class CountedTerms:
     pieces: dict[str, str]
     values: dict[str, object]
     cursor: AsyncCursor | None
+    postings: Postings | None = None
+
+    async def terms(self) -> list[CountedTerm]:
+        """The terms in order, each with its number of parents. Read them once."""
+        if self.cursor is None:
+            return []
+        rows = await self.cursor.fetchall()
+        if self.postings is None:
+            return [CountedTerm(*row) for row in rows]
+        by_share = [not self.few and shares is not None for *_, shares in rows]
+        unshared = [row[1] for row, shared in zip(rows, by_share, strict=True) if row[1] is not None and not shared]
+        counts = dict(zip(unshared, count_holders(self.postings, unshared, self.scope), strict=True))
+        return [
+            CountedTerm(term, term_id, parents, shares)
+            if shared
+            else CountedTerm(term, term_id, counts.get(term_id, 0))
+            for (term, term_id, parents, shares), shared in zip(rows, by_share, strict=True)
+        ]
 
     @property
     def prepare(self) -> bool | None:
@@ -224,9 +265,11 @@ async def count_terms(
     query_terms: Sequence[str] | Sequence[Word],
     scope: Scope,
     sizes: IndexSizes | None = None,
+    postings: Postings | None = None,
 ) -> CountedTerms:
     """Ask for the document frequencies of terms, without waiting for them where the connection is in a pipeline.
-    `sizes` are those of the scope (None = looked up). Call inside a transaction."""
+    `sizes` are those of the scope (None = looked up), `postings` those of the snapshot, where they are in memory. Call
+    inside a transaction."""
     words = list(dict.fromkeys((term,) if isinstance(term, str) else term for term in query_terms))
     terms = list(dict.fromkeys(term for word in words for term in word))
     if sizes is None:
@@ -244,8 +287,12 @@ async def count_terms(
         {"inside": inside, "lookup": scope.lookup("p.document_id")},
         {**scope.parameters, "terms": terms, "parents": sizes.parents},
         connection.cursor(),
+        postings,
     )
     assert counted.cursor is not None
+    if postings is not None:
+        await counted.cursor.execute(_SHARES, counted.values)
+        return counted
     async with sent_together(connection):
         await connection.execute(_SCANS_OFF)
         await counted.cursor.execute(
@@ -275,7 +322,7 @@ async def search_parents(
     if counted.cursor is None:
         return LexicalResult([], {})
     parents, length, few = counted.sizes.parents, counted.sizes.length, counted.few
-    known = [_Term(*row) for row in await counted.cursor.fetchall()]
+    known = await counted.terms()
     absent = frozenset(term.term for term in known if not term.parents)
     words = present_words(counted.words, {term.term: term.parents for term in known})
     present = {term for word in words for term in word}
@@ -289,20 +336,36 @@ async def search_parents(
         reading = _Reading([term.id or 0 for term in used], [idf[term.term] for term in used], [], [])
     else:
         reading = _rarest(used, idf, counted.sizes.corpus_parents)
+    attainable = attainable_score(words, idf)
+    wanted = _Wanted(reading, idf, max(1.0, length / parents), max(limit * _POOL, _MIN_POOL), limit, also)
+    if counted.postings is None:
+        scores = await _score_by_server(connection, counted, wanted)
+    else:
+        scores = _score_in_memory(counted.postings, counted, wanted)
+    hits = [
+        LexicalHit(parent_id, score, min(1.0, score / attainable) if attainable else 0.0) for parent_id, score in scores
+    ]
+    return LexicalResult(sorted(hits, key=lambda hit: -hit.score), idf, tuple(words), absent)
+
+
+async def _score_by_server(
+    connection: AsyncConnection, counted: CountedTerms, wanted: _Wanted
+) -> Sequence[tuple[int, float]]:
+    reading = wanted.reading
     values = counted.values | {
         "read": reading.codes,
         "read_idf": reading.idf,
         "unread": [term.id for term in reading.unread],
-        "unread_idf": [idf[term.term] for term in reading.unread],
+        "unread_idf": [wanted.idf[term.term] for term in reading.unread],
         "partly": reading.partly,
-        "mean": max(1.0, length / parents),
-        "pool": max(limit * _POOL, _MIN_POOL),
-        "limit": limit,
-        "also": list(also),
+        "mean": wanted.mean,
+        "pool": wanted.pool,
+        "limit": wanted.limit,
+        "also": list(wanted.also),
     }
     statement = _statement(
         _SCORES,
-        partial=_PARTIAL_BY_PARENT.replace("{sum}", _sum_of("read")) if few else _PARTIAL_BY_TERM,
+        partial=_PARTIAL_BY_PARENT.replace("{sum}", _sum_of("read")) if counted.few else _PARTIAL_BY_TERM,
         rest=_REST.replace("{sum}", _sum_of("unread")) if reading.unread else "0",
         **counted.pieces,
     )
@@ -310,12 +373,20 @@ async def search_parents(
         await connection.execute(_SCANS_OFF)
         scores = await connection.execute(statement, values, prepare=counted.prepare)
         await connection.execute(_SCANS_ON)
-    attainable = attainable_score(words, idf)
-    hits = [
-        LexicalHit(parent_id, score, min(1.0, score / attainable) if attainable else 0.0)
-        for parent_id, score in await scores.fetchall()
-    ]
-    return LexicalResult(sorted(hits, key=lambda hit: -hit.score), idf, tuple(words), absent)
+    return [(int(parent_id), float(score)) for parent_id, score in await scores.fetchall()]
+
+
+def _score_in_memory(postings: Postings, counted: CountedTerms, wanted: _Wanted) -> Sequence[tuple[int, float]]:
+    reading = wanted.reading
+    scores = WordScores(K1, B, wanted.mean)
+    read = (add_terms if counted.few else add_codes)(postings, scores, reading.codes, reading.idf)
+    rest = None
+    if reading.unread:
+        ids = [term.id or 0 for term in reading.unread]
+        weights = [wanted.idf[term.term] for term in reading.unread]
+        rest = add_terms(postings, scores, ids, weights, reading.partly)
+    partial = within(postings, read, counted.scope)
+    return best_parents(postings, partial, rest, pool=wanted.pool, limit=wanted.limit, also=wanted.also)
 
 
 def present_words(words: Sequence[Word], holders: Mapping[str, int]) -> list[Word]:
@@ -333,7 +404,7 @@ def _sum_of(ids: str) -> str:
     return _SUM.replace("{ids}", ids).replace("{idf}", f"{ids}_idf")
 
 
-def _rarest(terms: Sequence[_Term], idf: Mapping[str, float], corpus_parents: int) -> _Reading:
+def _rarest(terms: Sequence[CountedTerm], idf: Mapping[str, float], corpus_parents: int) -> _Reading:
     """The rarest terms while all their postings in the corpus are at most `_MAX_POSTINGS`; of the next one what fits,
     if it is a frequent one: the parents first that hold it most often. In any case something."""
     reading = _Reading([], [], [], [])
@@ -354,7 +425,7 @@ def _rarest(terms: Sequence[_Term], idf: Mapping[str, float], corpus_parents: in
     return reading
 
 
-def _pieces(term: _Term, corpus_parents: int) -> list[tuple[list[int], float]]:
+def _pieces(term: CountedTerm, corpus_parents: int) -> list[tuple[list[int], float]]:
     """Codes of a term that can be read apart, those of parents that hold it most often first, and their postings."""
     assert term.id is not None
     codes = [term.id * FREQUENCIES + code for code in (0, *range(FREQUENCIES - 1, 0, -1))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, AsyncCursor
 
 from webrag_core.corpus.quotes import Quote
 from webrag_core.errors import IntegrityError
@@ -67,9 +67,9 @@ WHERE a ->> 0 ~ '^page=[0-9]{1,5}$' AND (a ->> 1)::int <= c.char_start GROUP BY 
 """
 
 
-async def with_pages(connection: AsyncConnection, citations: Sequence[CitationSpan]) -> list[CitationSpan]:
-    """The citations, those of files with pages with the number of theirs."""
-    cursor = await connection.execute(
+async def ask_pages(connection: AsyncConnection, citations: Sequence[CitationSpan]) -> AsyncCursor:
+    """Ask for what `with_pages` reads, which may be part of a pipeline."""
+    return await connection.execute(
         _PAGES,
         {
             "numbers": [citation.number for citation in citations],
@@ -77,7 +77,11 @@ async def with_pages(connection: AsyncConnection, citations: Sequence[CitationSp
             "starts": [citation.char_start for citation in citations],
         },
     )
-    pages = {int(number): int(page) for number, page in await cursor.fetchall()}
+
+
+async def with_pages(reading: AsyncCursor, citations: Sequence[CitationSpan]) -> list[CitationSpan]:
+    """The citations, those of files with pages with the number of theirs."""
+    pages = {int(number): int(page) for number, page in await reading.fetchall()}
     return [citation.model_copy(update={"page": pages.get(citation.number)}) for citation in citations]
 
 

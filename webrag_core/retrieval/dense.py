@@ -5,7 +5,9 @@ All figures here are from `python -m benchmarks.retrieval.vectors`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import LiteralString
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,7 @@ from pgvector import Vector
 from psycopg import AsyncConnection, sql
 
 from webrag_core.indexing.embedding_models import HNSW_MIN_ROWS, graph_key
+from webrag_core.retrieval.resident_index import ChildVectors
 from webrag_core.retrieval.scope import Scope, scope_size
 from webrag_core.store.database import sent_together
 from webrag_core.store.vector_tables import vector_table
@@ -22,6 +25,7 @@ _EF_SEARCH = 400  # what .99 of the ten best take among 100,000 vectors
 _EF_ROWS = 100_000
 _EF_GROWTH = 0.3  # ef grows with this power of the number of rows beyond
 _EF_FILTERED = 0.7  # and with this power of the rows among which one matches
+_MARGIN = 1e-4  # of a cosine: the server's is computed in another order
 _ROWS_PER_STEP = 10  # rows that an exact search compares in the time of one step in the graph
 
 
@@ -47,6 +51,7 @@ async def search_children(
     limit: int,
     ef_search: int,
     corpus_rows: int | None = None,
+    held: ChildVectors | None = None,
 ) -> list[ChildHit]:
     """The `limit` nearest children in scope, best first, equally near ones by URL and reading order; fewer only when
     the scope holds fewer. Call inside a transaction.
@@ -55,7 +60,8 @@ async def search_children(
     goes on looking until it has enough rows of the scope, and hands over to the exact search when that takes longer.
     Which one is decided here, from `matching_rows` (`scope_size(…).children`): left alone, the planner filters what
     the graph finds afterwards and loses most of the hits of a narrow scope. `ef_search` is the least that is used,
-    `corpus_rows` the children of the whole corpus (`scope_size(…).indexes.corpus_children`; None = looked up).
+    `corpus_rows` the children of the whole corpus (`scope_size(…).indexes.corpus_children`; None = looked up). Of
+    vectors that are `held` in memory the server compares those alone that may be among the nearest.
     """
     if limit < 1 or matching_rows < 1 or scope.is_empty:
         return []
@@ -68,7 +74,10 @@ async def search_children(
             if len(hits) >= min(limit, matching_rows):
                 return hits
         await connection.execute("SELECT set_config('jit', 'off', true)")  # compiling takes longer than it saves
-    return await _exactly(connection, model_id, query, scope, limit)
+    among = None
+    if held is not None and not scope.flags and limit <= _MAX_EF_SEARCH:
+        among = held.nearest(query, scope, limit, _MARGIN)
+    return await _exactly(connection, model_id, query, scope, limit, among)
 
 
 def graph_effort(total: int, matching: int, *, least: int) -> int:
@@ -78,8 +87,21 @@ def graph_effort(total: int, matching: int, *, least: int) -> int:
 
 
 async def _exactly(
-    connection: AsyncConnection, model_id: int, query: NDArray[np.float32], scope: Scope, limit: int
+    connection: AsyncConnection,
+    model_id: int,
+    query: NDArray[np.float32],
+    scope: Scope,
+    limit: int,
+    among: Sequence[int] | None = None,
 ) -> list[ChildHit]:
+    """The nearest of the scope, or of the children `among` which they are known to be."""
+    inside: LiteralString
+    values: dict[str, object]
+    if among is not None:
+        inside, values = "e.chunk_id = ANY(%(among)s::bigint[])", {"among": list(among)}
+    else:
+        inside = scope.lookup("f.document_id" if scope.flags else "e.document_id")
+        values = {**scope.parameters, "flags": list(scope.flags)}
     # ordered by the whole vectors: the graph, which is over another expression, cannot be taken for it
     cursor = await connection.execute(
         sql.SQL(
@@ -90,10 +112,10 @@ async def _exactly(
             " ORDER BY n.distance, d.canonical_url, c.ordinal LIMIT %(limit)s"
         ).format(
             rows=(_FLAGGED if scope.flags else _ALL).format(vector_table(model_id)),
-            inside=sql.SQL(scope.lookup("f.document_id" if scope.flags else "e.document_id")),
+            inside=sql.SQL(inside),
         ),
-        {"query": Vector(query), **scope.parameters, "flags": list(scope.flags), "limit": limit},
-        prepare=False,  # a plan for other scopes may be the wrong one
+        {"query": Vector(query), **values, "limit": limit},
+        prepare=None if among is not None else False,  # a plan for other scopes may be the wrong one
     )
     return [ChildHit(*row) for row in await cursor.fetchall()]
 

@@ -24,6 +24,7 @@ from webrag_core.retrieval.literals import find_literals, with_literals
 from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
 from webrag_core.retrieval.ranking import Depths, by_score, copies_among, rank_parents, select_candidates, to_chunk
 from webrag_core.retrieval.request import Pattern
+from webrag_core.retrieval.resident_index import ResidentIndex
 from webrag_core.retrieval.scope import Scope, ScopeSize
 from webrag_core.retrieval.weights import SHIPPED, ScoreWeights
 from webrag_core.retrieval.windows import CANDIDATES, best_windows, in_order, nearest_parents
@@ -41,7 +42,8 @@ class RetrievalContext:
     `vector` has unit length; None = search by words only. With `full` every parent of the scope is a candidate. Else
     the candidates are the `limit` nearest children with a cosine of at least `floor` and the `limit` best parents by
     BM25, of which `max_candidates` are read. `ef_search` as in `search_children`. `weights` score what is read.
-    `window` is the question's window vector; None = the scope is searched without them.
+    `window` is the question's window vector; None = the scope is searched without them. `resident` is the index of the
+    snapshot, where it is in memory.
     """
 
     query: str
@@ -57,6 +59,7 @@ class RetrievalContext:
     ef_search: int
     weights: ScoreWeights = SHIPPED
     window: NDArray[np.float32] | None = None
+    resident: ResidentIndex | None = None
 
     @property
     def words(self) -> list[Word]:
@@ -248,6 +251,7 @@ async def nearest_children(connection: AsyncConnection, context: RetrievalContex
         limit=context.size.children if context.full else min(context.limit, context.size.children),
         ef_search=context.ef_search,
         corpus_rows=context.size.indexes.corpus_children,
+        held=None if context.resident is None else context.resident.vectors,
     )
     nearest: dict[int, ChildHit] = {}
     for hit in hits:
@@ -258,7 +262,8 @@ async def nearest_children(connection: AsyncConnection, context: RetrievalContex
 
 async def counted_terms(connection: AsyncConnection, context: RetrievalContext) -> CountedTerms:
     """The query's terms, which the server counts meanwhile where the connection is in a pipeline."""
-    return await count_terms(connection, context.words, context.scope, context.size.indexes)
+    postings = None if context.resident is None else context.resident.postings
+    return await count_terms(connection, context.words, context.scope, context.size.indexes, postings)
 
 
 async def lexical_hits(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Sequence
-from itertools import chain
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ edits."""
 
 _PUNCTUATION = bytes.maketrans(string.punctuation.encode(), b" " * len(string.punctuation))
 _TOO_SHORT: list[list[str]] = [["", "", ""], ["", ""], [""]]  # fills texts of 0, 1, 2 words up to one shingle
+_SMALL_PRODUCT = 2**18  # multiplications
 _ODD = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))  # factors that mix the hashes of three words
 
 
@@ -83,6 +84,16 @@ def text_overlaps(texts: Sequence[str]) -> npt.NDArray[np.float64]:
     return np.asarray(shared / np.maximum(sizes, 1)[:, None], dtype=np.float64)
 
 
+@lru_cache(maxsize=1024)  # rounds of an answer and the next questions find many of the same passages: at most 8 MB
+def _shingles(text: str) -> npt.NDArray[np.uint64]:
+    """The distinct shingles of a text, ascending; none without words."""
+    words = _words(text)
+    hashes = np.fromiter(map(hash, words), np.int64, len(words)).view(np.uint64)
+    hashed = np.sort((hashes[:-2] * _ODD[0] + hashes[1:-1]) * _ODD[1] + hashes[2:])
+    is_first = np.concatenate([hashed[:1] != 0, hashed[1:] != hashed[:-1]])  # 0: no word at all
+    return np.asarray(hashed[is_first], dtype=np.uint64)
+
+
 def _shared_shingles(texts: Sequence[str]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
     """Matrix of the number of distinct shingles each pair of texts shares, and each text's own number.
 
@@ -90,14 +101,7 @@ def _shared_shingles(texts: Sequence[str]) -> tuple[npt.NDArray[np.float32], npt
     in 10^11 times. Sorting integers takes a third of the time of comparing sets of words, and the loop does this after
     every round.
     """
-    words = [_words(text) for text in texts]
-    ends = np.cumsum([len(w) for w in words])
-    hashes = np.fromiter(map(hash, chain.from_iterable(words)), np.int64, int(ends[-1])).view(np.uint64)
-    shingles = (hashes[:-2] * _ODD[0] + hashes[1:-1]) * _ODD[1] + hashes[2:]
-    sorted_shingles = [np.sort(shingles[end - len(w) : end - 2]) for w, end in zip(words, ends, strict=True)]
-    sorted_shingles = [
-        hashed[np.concatenate([hashed[:1] != 0, hashed[1:] != hashed[:-1]])] for hashed in sorted_shingles
-    ]  # 0: no word at all
+    sorted_shingles = [_shingles(text) for text in texts]
     sizes = np.array([len(hashed) for hashed in sorted_shingles])
 
     every = np.concatenate(sorted_shingles)
@@ -108,4 +112,10 @@ def _shared_shingles(texts: Sequence[str]) -> tuple[npt.NDArray[np.float32], npt
     shared_rows = common[group]
     table = np.zeros((len(texts), int(common.sum())), np.float32)
     table[np.repeat(np.arange(len(texts)), sizes)[order[shared_rows]], (np.cumsum(common) - 1)[group[shared_rows]]] = 1
-    return table @ table.T, sizes
+    # in blocks too small for BLAS to start threads, which wait for each other on a busy machine
+    step = max(1, _SMALL_PRODUCT // len(texts) ** 2)
+    shared = np.zeros((len(texts), len(texts)), np.float32)
+    for at in range(0, table.shape[1], step):
+        block = table[:, at : at + step]
+        shared += block @ block.T
+    return shared, sizes

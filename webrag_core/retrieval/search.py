@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.readable import Readable, counted, shortened
 from webrag_core.result_warnings import log_warning
-from webrag_core.retrieval.citations import RELEVANCE_FLOOR, cite, prove_citations, with_pages
+from webrag_core.retrieval.citations import RELEVANCE_FLOOR, ask_pages, cite, prove_citations, with_pages
 from webrag_core.retrieval.folding import folded, spread
 from webrag_core.retrieval.languages import language_warnings
 from webrag_core.retrieval.merging import reading_order
@@ -148,9 +148,10 @@ async def finish_search(
             lambda item: item.reranked_score >= RELEVANCE_FLOOR,
         )[: request.top_k or top_n]
     citations = cite(ranked, spreads=retrieved.mode == "chunk")
-    async with corpus.database.connection() as connection:
+    async with corpus.database.connection() as connection, connection.pipeline():
+        pages = await ask_pages(connection, citations)
         await prove_citations(connection, citations)
-        citations = await with_pages(connection, citations)
+        citations = await with_pages(pages, citations)
     warnings = [
         *ranking.warnings,
         *([] if is_part else language_warnings(query, [passage.chunk for passage in ranked], settings)),

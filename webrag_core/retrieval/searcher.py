@@ -35,6 +35,7 @@ from webrag_core.retrieval.models import (
 from webrag_core.retrieval.patterns import RetrievalContext, best_of, run_pattern
 from webrag_core.retrieval.ranking import Depths, to_chunk
 from webrag_core.retrieval.request import Mode, Pattern, SearchRequest
+from webrag_core.retrieval.resident_index import AskedState, ResidentIndex, ask_state
 from webrag_core.retrieval.scope import Scope, ScopeSize, resolve_scope, scope_size, within_dates
 from webrag_core.retrieval.spelling import find_spellings
 from webrag_core.retrieval.weights import SHIPPED, ScoreWeights, weights_in_force
@@ -92,7 +93,8 @@ class Searcher:
         async def search(at: int) -> RetrievalResult:
             vector = None if vectors is None else vectors[at : at + 1]
             async with self._database.pipelined_snapshot() as connection:
-                result, _ = await self._search(connection, requests[at], vector, scope, relaxed)
+                state = await ask_state(connection, self._database, self._model_id)
+                result, _ = await self._search(connection, requests[at], vector, scope, state, relaxed)
             return _finished(result, failure, started, embedded)
 
         return await asyncio.gather(*map(search, range(len(requests))))
@@ -128,10 +130,11 @@ class Searcher:
         embedded = time.perf_counter()
         async with self._database.pipelined_snapshot() as connection:
             live = await self._ask_live(connection)
+            state = await ask_state(connection, self._database, self._model_id)
             warnings = await check_filters(connection, request.filters)
             scope = await resolve_scope(connection, request.filters)
             scope, undated = await within_dates(connection, scope, request.date_ranges)
-            result, absent = await self._search(connection, request, vectors, scope, relaxed=0)
+            result, absent = await self._search(connection, request, vectors, scope, state)
             spellings = await self._spellings(connection, absent, scope)
             retired = await live.fetchone() != (True,)
         if retired and result.corpus_stats.total_parent_chunks and not result.chunks:
@@ -161,6 +164,7 @@ class Searcher:
         full: bool = False,
         relaxed: int = 0,
         window: NDArray[np.float32] | None = None,
+        resident: ResidentIndex | None = None,
     ) -> RetrievalContext:
         """What a retrieval pattern needs to know of one query, with the limits of the settings."""
         settings = self._settings
@@ -178,6 +182,7 @@ class Searcher:
             ef_search=settings.retrieval_hnsw_ef_search * 2**relaxed,
             weights=weights_for(query, weights_in_force(settings), settings),
             window=window,
+            resident=resident,
         )
 
     async def _embed(self, queries: Sequence[str], pattern: Pattern) -> tuple[Vectors | None, EmbeddingError | None]:
@@ -196,11 +201,13 @@ class Searcher:
         request: SearchRequest,
         vectors: Vectors | None,
         scope: Scope,
-        relaxed: int,
+        state: AskedState,
+        relaxed: int = 0,
     ) -> tuple[RetrievalResult, Mapping[str, frozenset[str]]]:
         """The result, and by query the terms that are nowhere in the scope."""
         settings = self._settings
         size = await scope_size(connection, scope)
+        resident = await state.index(connection, size.indexes)
         budget = request.context_budget or settings.retrieval_context_budget
         full, warnings = _full_context(request.mode, size, settings.retrieval_full_context_threshold, budget)
         release = None
@@ -213,7 +220,9 @@ class Searcher:
         for position, query in enumerate(request.queries):
             vector = None if vectors is None else vectors[position]
             window = windows.of.get(query)
-            context = self.context(query, vector, scope, size, full=full, relaxed=relaxed, window=window)
+            context = self.context(
+                query, vector, scope, size, full=full, relaxed=relaxed, window=window, resident=resident
+            )
             release = _release_of(request.pattern, weights_in_force(settings))
             if request.pattern is Pattern.GRAPH:
                 results.append(await cross_modal(connection, context))

@@ -151,7 +151,7 @@ async def _word_taken(
     counted = await count_terms(connection, list(near), scope, size.indexes)
     if counted.cursor is None:
         return None
-    holders = {str(row[0]): int(row[2]) for row in await counted.cursor.fetchall() if row[2]}
+    holders = {term.term: term.parents for term in await counted.terms() if term.parents}
     for term in sorted(holders, key=lambda term: (-holders[term], term))[:_TRIED]:
         word = await _as_written(connection, suspect, most, term, near[term], language, scope, holders[term])
         if word is not None:
