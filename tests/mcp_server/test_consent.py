@@ -256,13 +256,13 @@ def test_a_site_is_attached_only_if_a_person_chose_it(database_url: str, mode: s
         async with connected(tea_settings(database_url), site, mode=mode, person=person) as client:
             attached = text_of(await called(client, "attach", url=SEED, pages=2))  # the user's own choice
             assert "attached and read" in attached
-            await called(client, "ingest", url=f"{NEW}/b")
+            await called(client, "ingest", urls=f"{NEW}/b")
             looked = text_of(await called(client, "attach", url=f"{NEW}/a", look=True))
             assert "Nothing is stored yet" in looked
 
         async with connected(tea_settings(database_url), site, mode=mode, person=person) as client:
-            await called(client, "answer", url=SEED, query=QUESTION)  # shows page text
-            assert not (await called(client, "ingest", url=f"{NEW}/b")).is_error  # it is stored
+            await called(client, "answer", urls=SEED, question=QUESTION)  # shows page text
+            assert not (await called(client, "ingest", urls=f"{NEW}/b")).is_error  # it is stored
             assert person.questions == []
             assert not (await called(client, "attach", url=f"{NEW}/b")).is_error
             [asked] = person.questions

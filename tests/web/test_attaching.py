@@ -98,7 +98,7 @@ def test_two_at_once_are_one_and_stopping_keeps_what_is_stored(database_url: str
         assert stopped.status_code == 303
         assert (reading()["state"], reading()["changed"]) == ("stopped", 4)
         assert site.requests.count("/manual-1.html") == 1
-        found = client.post("/api/search", json={"query": "When is kettle 1 descaled?"}).json()
+        found = client.post("/api/search", json={"question": "When is kettle 1 descaled?"}).json()
         assert found["chunks"]
         site.release.set()
 
