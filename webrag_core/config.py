@@ -102,6 +102,13 @@ class Settings(BaseSettings):
     database_maintenance_workers: int | None = Field(
         default=None, ge=0, description="Its processes that build an index beside the first; unset = cores less one"
     )
+    webrag_keep_database_seconds: float = Field(
+        default=0.0,
+        ge=0,
+        le=3_600,
+        description="Seconds that the embedded server runs on after its last user, so that the next command need not"
+        " start it; 0 = a command leaves no process behind",
+    )
 
     # Backups
     backup_folder: Path | None = Field(

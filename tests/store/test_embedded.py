@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import psycopg
 import pytest
 
 from tests.conftest import REPOSITORY
+from tests.waiting import wait_until
 from webrag_core.errors import StoreError
 from webrag_core.store.embedded import embedded_url
 from webrag_core.store.private_folders import server_account
@@ -220,6 +222,52 @@ def test_a_cluster_whose_making_was_killed_is_made_anew(tmp_path: Path) -> None:
     with psycopg.connect(owner.url) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
     owner.end()
+
+
+def test_a_server_that_is_kept_serves_the_next_user_and_ends_by_itself(
+    home: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEBRAG_KEEP_DATABASE_SECONDS", "3600")
+    assert Owner(home).end() == 0
+    server = _postmaster(data)
+    keeper = _keeper(home)
+    second = Owner(home)
+    assert second.end() == 0
+    assert _postmaster(data) == server
+    assert _keeper(home) == keeper, "one process waits for all"
+    soon = time.time() + 0.1
+    os.utime(home / "server" / "kept", (soon, soon))
+    wait_until(lambda: _has_ended(server) and _has_ended(keeper))
+
+
+def test_a_kept_server_stops_by_sigterm_and_for_who_wants_to_be_alone(
+    home: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEBRAG_KEEP_DATABASE_SECONDS", "3600")
+    assert Owner(home).end() == 0
+    server, keeper = _postmaster(data), _keeper(home)
+    keeper.terminate()
+    wait_until(lambda: _has_ended(server) and _has_ended(keeper))
+    assert Owner(home).end() == 0
+    keeper = _keeper(home)
+    script = (
+        "import sys; from pathlib import Path; from webrag_core.store.embedded import embedded_url, only_user;"
+        " home = Path(sys.argv[1]); embedded_url(home)\nwith only_user(home) as alone: print(alone)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(home)], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "True\n"
+    assert _has_ended(keeper)
+
+
+def _keeper(home: Path) -> psutil.Process:
+    return psutil.Process(int((home / "server" / "kept").read_text()))
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    """Whether it ended, reaped or not: not every machine's first process reaps."""
+    return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
 
 def test_an_error_names_its_cause(home: Path, data: Path) -> None:

@@ -1,7 +1,8 @@
 """The embedded PostgreSQL 18 with pgvector: started on first use, shared by processes, stopped with the last.
 
 WEBRAG_HOME/server holds two locks. Whoever starts or stops the server holds `lock`; whoever uses it shares `users`
-until the process ends, however it ends: the one who gets that lock alone is the last.
+until the process ends, however it ends: the one who gets that lock alone is the last. With kept seconds the last one
+leaves its share to a process that waits (`server_keeper`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import psutil
 
 from webrag_core.corpus_home import announce_new
 from webrag_core.errors import StoreError
+from webrag_core.store.kept_server import end_keeper, keep
 from webrag_core.store.postgres_server import PostgresServer
 from webrag_core.store.private_folders import open_data_folder, open_home, open_run_folder, server_account
 from webrag_core.store.server_resources import ServerResources
@@ -49,10 +51,9 @@ def embedded_url(home: Path, resources: ServerResources | None = None) -> str:
             home = open_home(home, account)
             run_folder = open_run_folder(home, account)
             with _locked(run_folder) as lock:
-                server = PostgresServer(
-                    open_data_folder(home, account), run_folder, account, resources or ServerResources.of_machine()
-                )
-                _share(run_folder, server)
+                chosen = resources or ServerResources.of_machine()
+                server = PostgresServer(open_data_folder(home, account), run_folder, account, chosen)
+                _share(run_folder, server, chosen.kept_seconds)
                 return server.ensure_running(lock)
     except OSError as error:
         cause = f"{os.strerror(error.errno) if error.errno else error} ({error.filename})"
@@ -64,8 +65,8 @@ def embedded_url(home: Path, resources: ServerResources | None = None) -> str:
         raise StoreError(f"the embedded PostgreSQL in {home} cannot be started: {error}") from error
 
 
-def _share(run_folder: Path, server: PostgresServer) -> None:
-    """Share `users` until this process ends."""
+def _share(run_folder: Path, server: PostgresServer, kept_seconds: float) -> None:
+    """Share `users` until this process ends, and `kept_seconds` longer."""
     held = _shares.get(run_folder)
     if held is not None:
         with suppress(FileNotFoundError):
@@ -73,16 +74,28 @@ def _share(run_folder: Path, server: PostgresServer) -> None:
                 return
         os.close(held)  # of a folder that was deleted
     else:
-        atexit.register(_leave, run_folder, server)
+        atexit.register(leave, run_folder, server, kept_seconds)
     _shares[run_folder] = held = _open(run_folder / "users")
     fcntl.flock(held, fcntl.LOCK_SH)
 
 
-def _leave(run_folder: Path, server: PostgresServer) -> None:
-    """Stop sharing, and stop the server when nobody else shares it."""
+def keep_share(home: Path, share: int) -> tuple[Path, PostgresServer]:
+    """Hold the share of a process that ends; what `leave` takes to give it up. Raises StoreError, OSError."""
+    account = server_account()
+    run_folder = open_run_folder(home, account)
+    _shares[run_folder] = share
+    server = PostgresServer(open_data_folder(home, account), run_folder, account, ServerResources.of_machine())
+    return run_folder, server
+
+
+def leave(run_folder: Path, server: PostgresServer, kept_seconds: float = 0.0) -> None:
+    """Stop sharing, after `kept_seconds` in a process of its own, and stop the server when nobody else shares it."""
     try:
         with _this_process, _locked(run_folder):
-            os.close(_shares.pop(run_folder))
+            share = _shares.pop(run_folder)
+            if kept_seconds > 0:
+                keep(run_folder, share, kept_seconds)
+            os.close(share)
             alone = _open(run_folder / "users")
             try:
                 fcntl.flock(alone, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -105,6 +118,7 @@ def only_user(home: Path) -> Iterator[bool]:
     """
     run_folder = open_run_folder(open_home(home, account := server_account()), account)
     with _this_process, _locked(run_folder):
+        end_keeper(run_folder)
         shared = _shares[run_folder]
         try:
             fcntl.flock(shared, fcntl.LOCK_EX | fcntl.LOCK_NB)

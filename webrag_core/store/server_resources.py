@@ -1,4 +1,5 @@
-"""What the embedded server may use of the machine: memory for pages, memory and processes for building indexes."""
+"""What the embedded server may use of the machine: memory for pages, memory and processes for building indexes, and
+the time that it stays without a user."""
 
 from __future__ import annotations
 
@@ -22,12 +23,13 @@ _MOST_WORKERS = 7  # of the eight processes that PostgreSQL keeps for such work
 @dataclass(frozen=True, slots=True)
 class ServerResources:
     """Megabytes for pages in memory, for building one index, and what the planner takes for cached in all; processes
-    that build an index beside the first."""
+    that build an index beside the first; seconds that it runs on after its last user."""
 
     shared_buffers: int
     maintenance_memory: int
     cache: int
     maintenance_workers: int
+    kept_seconds: float = 0.0
 
     @classmethod
     def of_machine(cls) -> Self:
@@ -54,7 +56,8 @@ class ServerResources:
                     (settings.database_cache, machine.cache),
                     (settings.database_maintenance_workers, machine.maintenance_workers),
                 )
-            )
+            ),
+            kept_seconds=settings.webrag_keep_database_seconds,
         )
 
     @property
