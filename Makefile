@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 ALONE = $(shell grep -rlE --include='test_*.py' --exclude-dir=faults 'mark\.alone' tests)
 SLOW = $(shell grep -rlE --include='test_*.py' --exclude-dir=faults 'mark\.slow' tests)
 
-.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-dialogue bench-sitewalk bench-walks bench-answer bench-functions bench-model bench-watch bench-ledger bench-mcp bench-web bench-health bench-security bench-api bench-growth bench-naughty bench-platform bench-month bench-kill bench-faults bench-workers bench-install requirements notebook clean bench-windows
+.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-dialogue bench-sitewalk bench-walks bench-answer bench-functions bench-model bench-watch bench-ledger bench-mcp bench-web bench-health bench-security bench-api bench-growth bench-naughty bench-platform bench-month bench-kill bench-faults bench-workers bench-install bench-start requirements notebook clean bench-windows
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -143,6 +143,9 @@ bench-walks: $(VENV)/.runtime ## 1,000 generated sites, every stop policy, rando
 
 bench-answer: $(VENV)/.runtime ## what an answer costs when no page has to be fetched, phase by phase
 	$(BIN)/python -m benchmarks.loop.answer
+
+bench-start: $(VENV)/.runtime  ## help, search and ask by command, with a server of the corpus and without, beside REST
+	$(BIN)/python -m benchmarks.loop.start
 
 bench-functions: $(VENV)/.dev  ## files and functions of the core that a warm question enters
 	$(BIN)/python -m benchmarks.loop.functions

@@ -47,17 +47,14 @@ class ServerResources:
     def chosen(cls, settings: Settings) -> Self:
         """Those of the machine, but for what the settings say."""
         machine = cls.of_machine()
+        buffers, memory = settings.database_shared_buffers, settings.database_maintenance_memory
+        cache, workers = settings.database_cache, settings.database_maintenance_workers
         return cls(
-            *(
-                setting if setting is not None else result
-                for setting, result in (
-                    (settings.database_shared_buffers, machine.shared_buffers),
-                    (settings.database_maintenance_memory, machine.maintenance_memory),
-                    (settings.database_cache, machine.cache),
-                    (settings.database_maintenance_workers, machine.maintenance_workers),
-                )
-            ),
-            kept_seconds=settings.webrag_keep_database_seconds,
+            machine.shared_buffers if buffers is None else buffers,
+            machine.maintenance_memory if memory is None else memory,
+            machine.cache if cache is None else cache,
+            machine.maintenance_workers if workers is None else workers,
+            settings.webrag_keep_database_seconds,
         )
 
     @property
