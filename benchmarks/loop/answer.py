@@ -9,8 +9,10 @@ round before to its own, so it holds everything but fetching, converting and emb
 - links: reading the new pages' links and grouping all of them by page (`frontier`), scoring them (`link_scores`)
 - signals: the numbers that the policy decides on; recording: writing the round; rest: all that lies between
 
-Times are ms, by the clock and in CPU time of this process; `server_cpu_ms` is PostgreSQL's, per run. Every question is
-asked once per repetition; the first repetition, which fills caches that live as long as the process, is not counted.
+Times are ms, by the clock and in CPU time of this process; `server_cpu_ms` is PostgreSQL's, per run. `floor` holds, of
+every tenth question, the statements of each phase, the bytes of their results and what they cost alone
+(`server_work`). Every question is asked once per repetition; the first repetition, which fills caches that live as long
+as the process, is not counted.
 """
 
 from __future__ import annotations
@@ -26,11 +28,13 @@ from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks import server_work
 from evals.walks.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, GoldenQuery, load_goldens
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.cli.progress import progress
@@ -44,6 +48,8 @@ from webrag_core.orchestration.models import Round
 
 TARGETS = {"no_expansion": 150.0, "round": 60.0}
 """p50 in ms of wall time that the loop should stay below."""
+
+_FLOOR_EVERY = 10
 
 _PHASES: dict[str, tuple[object, str]] = {
     "taking_in": (run, "fetch_pages"),
@@ -65,6 +71,7 @@ class Clock:
     wall: Times = field(default_factory=lambda: defaultdict(float))
     cpu: Times = field(default_factory=lambda: defaultdict(float))
     since: tuple[float, float] = (0.0, 0.0)
+    current: str = "rest"
 
     def start(self) -> None:
         """Forget what was measured."""
@@ -85,9 +92,11 @@ class Clock:
     def phase(self, name: str) -> Iterator[None]:
         """Adds what the block takes."""
         wall, cpu = _now()
+        before, self.current = self.current, name
         try:
             yield
         finally:
+            self.current = before
             ended = _now()
             self.wall[name] += ended[0] - wall
             self.cpu[name] += ended[1] - cpu
@@ -151,7 +160,7 @@ async def ask(corpus: Corpus, goldens: Sequence[GoldenQuery], *, policy: str, bu
     loop = OrchestratorEngine(corpus)
     for golden in goldens:
         request = AnswerRequest(urls=(golden.seed_url,), query=golden.query, policy=policy, expansion_budget=budget)
-        servers = await _servers(corpus)
+        servers = await server_work.servers_of(corpus.database)
         whole, inner = Clock(), Clock()
 
         rounds: list[tuple[Times, Times]] = []
@@ -160,13 +169,13 @@ async def ask(corpus: Corpus, goldens: Sequence[GoldenQuery], *, policy: str, bu
             if done is not None:
                 rounds.append(clock.read())
 
-        spent = _server_ms(servers)
+        spent = server_work.server_ms(servers)
         with _timed_phases(inner):
             whole.start()
             inner.start()
             result = await loop.run(request, ended)
         measured.runs.append(whole.read())
-        measured.server_cpu.append(_server_ms(servers) - spent)
+        measured.server_cpu.append(server_work.server_ms(servers) - spent)
         fetched = {document.round for document in result.documents if document.outcome != "reused"}
         for done, times in zip(result.rounds, rounds, strict=True):
             if done.round and done.round not in fetched:
@@ -176,17 +185,19 @@ async def ask(corpus: Corpus, goldens: Sequence[GoldenQuery], *, policy: str, bu
     return measured
 
 
-async def _servers(corpus: Corpus) -> list[int]:
-    """Processes that serve this program's connections."""
-    async with corpus.database.connection() as connection:
-        cursor = await connection.execute(
-            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'"
-        )
-        return [int(row[0]) for row in await cursor.fetchall()]
-
-
-def _server_ms(servers: Sequence[int]) -> float:
-    return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in servers) / 1e6
+async def floors(corpus: Corpus, goldens: Sequence[GoldenQuery], *, policy: str, budget: int) -> dict[str, object]:
+    """The mean floor of each phase of a run."""
+    sums: dict[str, server_work.Floor] = defaultdict(server_work.Floor)
+    loop = OrchestratorEngine(corpus)
+    for golden in goldens:
+        request = AnswerRequest(urls=(golden.seed_url,), query=golden.query, policy=policy, expansion_budget=budget)
+        clock = Clock()
+        with _timed_phases(clock), server_work.recorded(partial(getattr, clock, "current")) as statements:
+            await loop.run(request)
+        for phase, floor in (await server_work.floors(corpus.database, statements)).items():
+            sums[phase].add(floor)
+            sums["total"].add(floor)
+    return {phase: floor.mean(len(goldens)) for phase, floor in sums.items()}
 
 
 def figures(measured: Measured) -> dict[str, object]:
@@ -231,7 +242,8 @@ async def measure(settings: Settings, warc: Path, goldens: Sequence[GoldenQuery]
             for _ in range(repeat):
                 more = await ask(corpus, goldens, policy=policy, budget=budget)
                 measured.add(more)
-            report[name] = {"load": round(os.getloadavg()[0], 2), **figures(measured)}
+            floor = await floors(corpus, goldens[::_FLOOR_EVERY], policy=policy, budget=budget)
+            report[name] = {"load": round(os.getloadavg()[0], 2), **figures(measured), "floor": floor}
     return report
 
 

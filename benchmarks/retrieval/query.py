@@ -4,7 +4,9 @@ What `webrag search` does below the command line, phase by phase. The corpus is 
 so that no text comes twice (`vector_data`), written by the product's own writers; or one that is indexed already
 (`--corpus HOME`). Every query is asked once per round, so nothing is remembered of it. Questions of `own` ask about the
 two sites, those of `foreign` about other texts. Times are ms: by the clock, and the CPU time of client and server,
-which a busy machine does not blur. `rest` is what lies between the phases.
+which a busy machine does not blur. `rest` is what lies between the phases. `floor` holds, for every tenth query, what
+its statements cost alone, with their number and bytes (`server_work`), and in `arrays` what numpy needs for the product
+of its tokens with those of the passages found.
 """
 
 from __future__ import annotations
@@ -22,11 +24,13 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks import server_work
 from benchmarks.retrieval import vector_store
 from benchmarks.retrieval.vector_data import CutPage, cut_pages, read_pages
 from benchmarks.retrieval.vectors import GOLDENS, SITES
@@ -35,6 +39,7 @@ from evals.walks.goldens import load_goldens
 from webrag_core.config import Settings, load_settings
 from webrag_core.corpus.ingestor import make_acquirer
 from webrag_core.indexing.pipeline import Corpus
+from webrag_core.providers.static_model import token_ids, token_vectors
 from webrag_core.retrieval.bm25 import count_terms, search_parents
 from webrag_core.retrieval.chunk_store import load_families
 from webrag_core.retrieval.citations import cite, prove_citations
@@ -46,6 +51,8 @@ from webrag_core.retrieval.scope import resolve_scope, scope_size
 from webrag_core.retrieval.search import search_corpus
 
 _SEED = 7
+_SMALL_PRODUCT = 2**18  # multiplications
+_FLOOR_EVERY = 10  # queries of which one is measured for its floor
 _WARM_UP = 5  # queries of their own before anything is measured: imports, prepared statements, models
 
 _PHASES: dict[str, Callable[..., Any]] = {
@@ -70,22 +77,22 @@ class Clock:
     servers: Sequence[int]
     wall: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     cpu: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    phase: str = "rest"
 
     @contextmanager
     def time(self, phase: str) -> Iterator[None]:
         """Adds what the block takes to `phase`."""
         spent, started = self._cpu_ms(), time.perf_counter()
+        before, self.phase = self.phase, "rest" if phase == "total" else phase
         try:
             yield
         finally:
+            self.phase = before
             self.wall[phase] += (time.perf_counter() - started) * 1000
             self.cpu[phase] += self._cpu_ms() - spent
 
     def _cpu_ms(self) -> float:
-        spent = time.process_time_ns()
-        for server in self.servers:
-            spent += int(Path(f"/proc/{server}/schedstat").read_text().split()[0])
-        return spent / 1e6
+        return time.process_time_ns() / 1e6 + server_work.server_ms(self.servers)
 
 
 @contextmanager
@@ -131,19 +138,52 @@ async def ask_all(corpus: Corpus, queries: Sequence[str]) -> dict[str, object]:
     clocks: list[Clock] = []
     with timed_phases(lambda: clocks[-1]):
         for query in queries:
-            async with corpus.database.connection() as connection:
-                cursor = await connection.execute(
-                    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND backend_type = %s",
-                    ("client backend",),
-                )
-                clocks.append(Clock([int(row[0]) for row in await cursor.fetchall()]))
+            clocks.append(Clock(await server_work.servers_of(corpus.database)))
             with clocks[-1].time("total"):
                 result = await search_corpus(corpus, query)
             clocks[-1].wall["embed"] = result.timing.embed_ms
     for clock in clocks:
         for spent in (clock.wall, clock.cpu):
             spent["rest"] = 2 * spent["total"] - sum(spent.values())
-    return {"n": len(queries), "ms": _table([c.wall for c in clocks]), "cpu_ms": _table([c.cpu for c in clocks])}
+    return {
+        "n": len(queries),
+        "ms": _table([c.wall for c in clocks]),
+        "cpu_ms": _table([c.cpu for c in clocks]),
+        "floor": await _floors(corpus, queries[::_FLOOR_EVERY]),
+    }
+
+
+async def _floors(corpus: Corpus, queries: Sequence[str]) -> dict[str, object]:
+    """The mean floor of each phase over these queries."""
+    sums: dict[str, server_work.Floor] = defaultdict(server_work.Floor)
+    products: list[float] = []
+    for query in queries:
+        clock = Clock([])
+        with timed_phases(partial(_itself, clock)), server_work.recorded(partial(getattr, clock, "phase")) as sent:
+            result = await search_corpus(corpus, query)
+        for phase, floor in (await server_work.floors(corpus.database, sent)).items():
+            sums[phase].add(floor)
+            sums["total"].add(floor)
+        texts = [passage.chunk.text for passage in result.chunks]
+        products.append(_product_ms(query, texts))
+    means = {phase: floor.mean(len(queries)) for phase, floor in sums.items()}
+    return {"n": len(queries), **means, "arrays": {"tokens_ms": round(float(np.mean(products)), 2)}}
+
+
+def _itself(clock: Clock) -> Clock:
+    return clock
+
+
+def _product_ms(query: str, texts: Sequence[str]) -> float:
+    """CPU time of the product that the soft token match is made of, in blocks for which BLAS starts no threads."""
+    first, *others = (np.unique(ids) for ids in token_ids([query, *texts]))
+    distinct = np.unique(np.concatenate([np.empty(0, np.uint16), *others]))
+    rows, vectors = token_vectors()[first], token_vectors()
+    step = max(1, _SMALL_PRODUCT // rows.size)
+    started = time.process_time()
+    for at in range(0, len(distinct), step):
+        rows @ vectors[distinct[at : at + step]].T
+    return (time.process_time() - started) * 1000
 
 
 def _table(rows: Sequence[dict[str, float]]) -> dict[str, dict[str, float]]:
