@@ -1,9 +1,10 @@
 """Refresh benchmark on the frozen Python site: what an unchanged site and one edited section cost.
 
-First every page is asked again: new versions, texts embedded, requests per page (all of them conditional). Then, on
-each page with at least 40 sections, one section in turn gets one more sentence and the page is refreshed: texts
-embedded for it, beside the children that the page has. Prints one JSON object; exit code 1 when the unchanged site
-costs a version, an embedding or more than one request per page.
+First every page is asked again: new versions, texts embedded, requests per page (all of them conditional), CPU time of
+client and server per page and beside it what its request to the archive costs alone. Then, on each page with at least
+40 sections, one section in turn gets one more sentence and the page is refreshed: texts embedded for it, beside the
+children that the page has. Prints one JSON object; exit code 1 when the unchanged site costs a version, an embedding or
+more than one request per page.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ import json
 import statistics
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import lxml.html
 
+from benchmarks import server_work
 from evals.storing import store_site
 from evals.walks.goldens import DEFAULT_SITE
 from webrag_core.acquisition.acquirer import AcquiredPage
@@ -80,12 +83,25 @@ async def measure(home: Path, pages: int | None, edits: int) -> dict[str, object
         before = await _number(corpus, versions)
         site.requests = 0
         key = urls[0].split("/")[2]
-        report = await corpus.refresher().run(key)
+        servers = await server_work.servers_of(corpus.database)
+        spent = time.process_time() * 1000 + server_work.server_ms(servers)
+        with server_work.recorded(str) as statements:
+            report = await corpus.refresher().run(key)
+        servers += await server_work.servers_of(corpus.database)
+        spent = time.process_time() * 1000 + server_work.server_ms(sorted(set(servers))) - spent
+        asking = time.process_time()
+        for url in urls:
+            first = await WarcAcquirer.fetch(site, url)
+            await WarcAcquirer.fetch(site, url, etag=first.headers.get("etag"))
+        asking = (time.process_time() - asking) * 1000 / 2
         unchanged = {
             "pages": report.counts.discovered,
             "new_versions": await _number(corpus, versions) - before,
             "unchanged": report.counts.unchanged,
             "failed": report.counts.failed,
+            "cpu_ms_per_page": round(spent / report.counts.discovered, 2),
+            "request_cpu_ms_per_page": round(asking / len(urls), 2),
+            "statements_per_page": round(len(statements) / report.counts.discovered, 1),
             "requests_per_page": round(site.requests / report.counts.discovered, 3),
         }
         embedded: list[int] = []
@@ -105,7 +121,7 @@ async def measure(home: Path, pages: int | None, edits: int) -> dict[str, object
                 )
                 embedded.append(added.embedded)
                 share.append(added.embedded / children)
-            del site.edited[url]
+            site.edited.pop(url, None)
     return {
         "unchanged_refresh": unchanged,
         "edited_section": {
