@@ -23,6 +23,7 @@ from webrag_core.application.reading import (
     History,
     ListAnswers,
     ListConversations,
+    ListGaps,
     ListSources,
     OpenAnswer,
     OpenConversation,
@@ -215,6 +216,7 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
     ListAnswers: {"command": Carried(command("answers", "list"))},
     OpenAnswer: {"command": Carried(command("answers", "show"))},
     ListConversations: {"command": Carried(command("answers", "conversations"))},
+    ListGaps: {"command": Carried(command("answers", "gaps"), beside=names("pages"))},
     OpenConversation: {"command": Carried(command("answers", "conversation"))},
     Citations: {
         "command": Carried(command("citations"), {"answer": "answers"}),

@@ -73,7 +73,7 @@ def checked(document: dict[str, Any], response: httpx2.Response, method: str, pa
 def test_the_description_is_valid_and_complete(document: dict[str, Any]) -> None:
     validate(document)
     reading = ["/search", "/answers", "/answers/{number}", "/history", "/changes", "/sources", "/status"]
-    reading += ["/conversations", "/conversations/{number}"]
+    reading += ["/conversations", "/conversations/{number}", "/gaps"]
     watching = ["/watches", "/watches/{number}"]
     attaching = [f"/sources/{name}" for name in ("preview", "refresh", "reading", "stop", "pause")]
     assert sorted(document["paths"]) == sorted(["/ask", "/answer", "/feedback", *reading, *watching, *attaching])

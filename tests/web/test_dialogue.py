@@ -170,8 +170,23 @@ def test_a_person_asks_on_and_judges_by_keyboard(
     for scheme, width in (("light", 1400), ("dark", 360)):
         window.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         window.set_viewport_size({"width": width, "height": 800})
-        for path in (followed, "/conversations"):
+        for path in (followed, "/conversations", "/gaps"):
             window.goto(path)
             window.locator("details").evaluate_all("all => all.forEach((each) => { each.open = true; })")
             assert problems(window) == [], (path, scheme, width)
     window.close()
+
+
+def test_what_could_not_be_answered_is_listed(client: httpx2.Client, database: str) -> None:
+    with psycopg.connect(database) as connection:
+        connection.execute(
+            "INSERT INTO site_map_pages (source_id, url, title, listed_in)"
+            " SELECT id, 'https://tea.example/licence', '<script>A licence for companies</script>', 'x' FROM sources"
+        )
+    ask(client, "What does a licence for a company of 100 people cost?")
+    page = tree(client, "/gaps")
+    row = next(row for row in page.xpath("//tbody/tr") if "licence" in row.text_content())
+    assert "1 refused" in row.text_content()
+    assert any("url=https%3A%2F%2Ftea.example%2Flicence" in link for link in row.xpath(".//a/@href"))
+    assert any(gap["lacking"] for gap in client.get("/api/gaps").json()["gaps"])
+    assert client.get("/api/gaps", params={"since": "never"}).status_code == 400

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import asdict
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, Field
@@ -13,11 +13,12 @@ from webrag_core.acquisition.urls import canonicalise
 from webrag_core.answering.models import Answer
 from webrag_core.answering.proof.recheck import recheck
 from webrag_core.answering.stored import load_answer
-from webrag_core.application.inputs import LONGEST, At, Date, Number, Operation, Time, Url, check_date
+from webrag_core.application.inputs import LONGEST, At, Date, Name, Number, Operation, Time, Url, check_date
 from webrag_core.corpus.sources import Source, count_sources, list_sources
 from webrag_core.corpus.status import CorpusStatus, SourceStatus, corpus_status, source_statuses
 from webrag_core.corpus.verification import VerificationCounts, verify_corpus
 from webrag_core.errors import NotStoredError
+from webrag_core.feedback.gaps import Gap, list_gaps
 from webrag_core.history import compare, conversations, pages
 from webrag_core.history.answers import OpenedAnswer, StoredAnswer, find_answer, list_answers, open_answer
 from webrag_core.history.as_of import AsOf
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from webrag_core.application.services import Services
 
 _LISTED = 200
+_GAPS = timedelta(weeks=4)
 _BIGINT = 2**63 - 1
 
 Limit = Annotated[int, Field(ge=1, le=_LISTED, description="Most items of one page")]
@@ -251,6 +253,29 @@ class OpenConversation(Reading):
     async def read(self, database: Database) -> conversations.Conversation:
         """Open it. Raises NotStoredError when there is no answer with this number."""
         return await conversations.open_conversation(database, self.number)
+
+
+class GapList(Contract):
+    """What the corpus could not answer, the latest week first."""
+
+    gaps: list[Gap]
+
+
+class ListGaps(Reading):
+    """Questions that were refused, answered low or marked wrong, by source and week."""
+
+    since: Annotated[Date | None, Field(description="Asked then or later; unset = in the last four weeks")] = None
+    source: Annotated[Name | None, Field(description="Only of this stored source, by key")] = None
+
+    def check(self) -> None:
+        """Raise InvalidInputError."""
+        moments(self.since, None)
+
+    async def read(self, database: Database) -> GapList:
+        """List them."""
+        since = moments(self.since, None)[0] or datetime.now(UTC) - _GAPS
+        async with database.connection() as connection:
+            return GapList(gaps=await list_gaps(connection, since=since, source=self.source))
 
 
 class CitationList(Contract):

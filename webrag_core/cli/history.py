@@ -14,6 +14,7 @@ from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.conversations import conversation, conversations
 from webrag_core.cli.database import on_database
 from webrag_core.cli.files import HtmlFile, MarkdownFile, Proof, write_readable
+from webrag_core.cli.gaps import gaps
 from webrag_core.cli.output import (
     Json,
     Time,
@@ -49,6 +50,7 @@ def add_history_commands(app: typer.Typer) -> None:
     app.command()(citations)
     answers_app.command()(conversations)
     answers_app.command()(conversation)
+    answers_app.command()(gaps)
     app.add_typer(answers_app, name="answers")
 
 
