@@ -53,6 +53,8 @@ def test_failed_partitions_are_listed_with_their_reason_until_they_are_mended(
     assert [record.data["source"] for record in rows.records] == [KEY]
     [inventory] = done.asset_materializations_for_node("corpus_inventory")
     assert inventory.metadata["pages"].value == 3
+    [gaps] = done.asset_materializations_for_node("answer_gaps")
+    assert gaps.metadata["gaps"].value == 0  # nobody asked anything
 
 
 def test_a_source_that_nobody_declared_is_stale_after_three_intervals_without_an_answer(

@@ -166,7 +166,7 @@ def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) 
 take_inventory = dg.define_asset_job(
     "inventory",
     # the checks of answers belong to no asset that is made here: nothing else runs them
-    selection=dg.AssetSelection.assets("corpus_inventory") | dg.AssetSelection.checks(*PROSE_CHECKS),
+    selection=dg.AssetSelection.assets("corpus_inventory", "answer_gaps") | dg.AssetSelection.checks(*PROSE_CHECKS),
     executor_def=dg.in_process_executor,
     description="Totals per source, failed partitions, overdue sources, and the checks of answers in prose.",
 )
