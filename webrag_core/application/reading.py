@@ -87,7 +87,8 @@ class ChangeList(Contract):
 class SourceReply(Contract):
     """A source, and how fresh its pages are: `due` are those whose next check has come, `held`
     those of which a new text is held back, `last_checked` is the latest
-    check of any. `attached`: somebody did; others come from answers. `refresh_hours` None: as the settings say."""
+    check of any. `attached`: somebody did; others come from answers. `refresh_hours` None: as the settings say.
+    `name`: what people call it; None = as its start page is titled."""
 
     key: str
     seed_url: str | None
@@ -97,6 +98,7 @@ class SourceReply(Contract):
     page_limit: int | None
     refresh_hours: float | None
     watch_minutes: float | None
+    name: str | None
     documents: int
     ready: int
     failed: int
@@ -118,6 +120,7 @@ class SourceReply(Contract):
             page_limit=source.page_limit,
             refresh_hours=source.refresh_hours,
             watch_minutes=source.watch_minutes,
+            name=source.name,
             documents=status.documents,
             ready=status.ready,
             failed=status.failed,

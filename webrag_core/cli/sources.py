@@ -84,12 +84,13 @@ def list_all(as_json: Json = False) -> None:
         print_json({"sources": [asdict(source) for source in sources]})
         return
     print_table(
-        ("source", "attached at", "page limit", "state", "map entries", "hours between refreshes", "declared in"),
+        ("source", "name", "attached at", "page limit", "state", "map entries", "hours between refreshes", "declared in"),
         [
             [
                 "–" if value is None else value
                 for value in (
                     s.key,
+                    s.name,
                     s.seed_url,
                     s.page_limit,
                     "paused" if s.paused else "active",

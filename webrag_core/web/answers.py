@@ -25,6 +25,7 @@ from webrag_core.page_text import one_line
 from webrag_core.showing.elements import Note, Section
 from webrag_core.showing.html import Links, render_page, write_html
 from webrag_core.showing.markdown import render_markdown
+from webrag_core.showing.references import WRITERS
 from webrag_core.showing.view import view
 from webrag_core.text_work import beside_loop
 from webrag_core.web.feedback_draft import FeedbackDraft
@@ -38,6 +39,8 @@ FEEDBACK = "feedback"
 """The part of the page of an answer where a person judges it."""
 _PER_PAGE = 30
 _MOST_GAPS = 200
+_FILES = {"html": (render_page, "text/html"), "md": (render_markdown, "text/markdown"), **WRITERS}
+"""Writer and media type of the files of an answer, by their ending."""
 _REACH = 1_500  # characters of the page before and after a quote that stand beside its answer
 
 
@@ -175,15 +178,18 @@ async def show_quote(request: Request) -> Response:
 
 
 async def download(request: Request) -> Response:
-    """The answer as a file to keep: one HTML page that needs no network, or Markdown."""
+    """The answer as a file to keep: one HTML page that needs no network, Markdown, or the pages that it quotes, for
+    programs for references."""
     services: Services = await request.app.state.services()
     _, answer = await _load(services, request.path_params["number"])
     if answer is None:
         raise RefusedError(Refusal(404, "not_stored", "Only answers in prose can be downloaded"))
     suffix = request.path_params["suffix"]
-    if suffix not in ("html", "md"):
-        raise RefusedError(Refusal(404, "not_stored", "Answers are there as .html and .md"))
-    write, kind = (render_page, "text/html") if suffix == "html" else (render_markdown, "text/markdown")
+    if suffix not in _FILES:
+        raise RefusedError(
+            Refusal(404, "not_stored", f"Answers are there as {', '.join(f'.{name}' for name in _FILES)}")
+        )
+    write, kind = _FILES[suffix]
     text = await beside_loop(write, answer)
     name = f"answer-{answer.answer_id}.{suffix}"
     return Response(text, headers={"Content-Disposition": f'attachment; filename="{name}"'}, media_type=kind)

@@ -1,0 +1,117 @@
+"""The pages that an answer quotes, as programs for references read them: CSL-JSON, BibTeX and RIS.
+
+One reference for each version of a page, with the words that were quoted and the day on which the page was seen so.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+
+from webrag_core.answering.models import Answer
+from webrag_core.page_text import one_line
+
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: f"\\{character}" for character in "$&#%_"},
+}
+_NOT_IN_URL = re.compile(r"[{}\\]")
+
+
+@dataclass(slots=True)
+class Reference:
+    """A version of a page. `quotes` are its words, in the order of their numbers."""
+
+    key: str
+    title: str
+    url: str
+    seen: date
+    version: int
+    sha256: str
+    quotes: list[str] = field(default_factory=list)
+
+    @property
+    def note(self) -> str:
+        """Its quotes, and which text they are of."""
+        quoted = " ".join(f"“{quote}”" for quote in self.quotes)
+        return f"{quoted} (version {self.version}, sha256 {self.sha256[:12]})"
+
+
+def references(answer: Answer) -> list[Reference]:
+    """The pages that the answer quotes: those of its sentences, without any all that it shows."""
+    used = {number for sentence in answer.sentences for number in sentence.citations}
+    made: dict[tuple[str, int], Reference] = {}
+    for citation in answer.citations:
+        if used and citation.number not in used:
+            continue
+        reference = made.setdefault(
+            (citation.url, citation.version),
+            Reference(
+                key=f"webrag{answer.answer_id}-{len(made) + 1}",
+                title=one_line(citation.title or citation.url),
+                url=one_line(citation.url),
+                seen=citation.seen_at.date(),
+                version=citation.version,
+                sha256=citation.version_sha256,
+            ),
+        )
+        reference.quotes.append(one_line(citation.quote))
+    return list(made.values())
+
+
+def csl_json(answer: Answer) -> str:
+    """A list of items as citeproc reads it (https://citeproc-js.readthedocs.io/en/latest/csl-json/markup.html)."""
+    items = [
+        {
+            "id": one.key,
+            "type": "webpage",
+            "title": one.title,
+            "URL": one.url,
+            "accessed": {"date-parts": [[one.seen.year, one.seen.month, one.seen.day]]},
+            "note": one.note,
+        }
+        for one in references(answer)
+    ]
+    return json.dumps(items, ensure_ascii=False, indent=1) + "\n"
+
+
+def bibtex(answer: Answer) -> str:
+    """Entries of the type `online`, as BibLaTeX has it."""
+    return "".join(
+        f"@online{{{one.key},\n  title = {{{_tex(one.title)}}},\n  url = {{{_tex_url(one.url)}}},\n"
+        f"  urldate = {{{one.seen:%Y-%m-%d}}},\n  note = {{{_tex(one.note)}}},\n}}\n"
+        for one in references(answer)
+    )
+
+
+def ris(answer: Answer) -> str:
+    """Records of the type ELEC, a tag a line."""
+    return "".join(
+        f"TY  - ELEC\r\nID  - {one.key}\r\nTI  - {one.title}\r\nUR  - {one.url}\r\nY2  - {one.seen:%Y/%m/%d}\r\n"
+        f"N1  - {one.note}\r\nER  - \r\n"
+        for one in references(answer)
+    )
+
+
+WRITERS: Mapping[str, tuple[Callable[[Answer], str], str]] = {
+    "csl.json": (csl_json, "application/vnd.citationstyles.csl+json"),
+    "bib": (bibtex, "application/x-bibtex"),
+    "ris": (ris, "application/x-research-info-systems"),
+}
+"""Writer and media type by the ending of the file."""
+
+
+def _tex(text: str) -> str:
+    return "".join(_TEX.get(character, character) for character in text)
+
+
+def _tex_url(url: str) -> str:
+    """A URL as the field takes it letter for letter; what would end the field is escaped as URLs escape it."""
+    return _NOT_IN_URL.sub(lambda match: f"%{ord(match[0]):02X}", url)
