@@ -25,6 +25,7 @@ Public names (everything else may change):
   - `FetchError`: fetching a URL failed; its `reason` is a `Reason`.
   - `StoreError`: the database failed. `IntegrityError`: stored data violates an invariant.
   - `AgentsFailedError`: no task of a plan brought a result.
+  - `BusyError`: too many others are at work or waiting.
   - `GuardrailsViolationError`: a question or an answer is not let through.
   - `NotStoredError`: the caller names something that is not stored.
   - `MissingExtraError`: an extra of the package is not installed. `PluginError`: a plugin is broken or there twice.
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from webrag_core.config import Settings, load_settings
     from webrag_core.errors import (
         AgentsFailedError,
+        BusyError,
         ChatError,
         EmbeddingError,
         FetchError,
@@ -88,6 +90,7 @@ require_posix()
 
 _MODULES = {
     "AgentsFailedError": "errors",
+    "BusyError": "errors",
     "Answer": "answering.models",
     "AnswerEvent": "answering.events",
     "AnswerRequest": "orchestration.engine",
@@ -146,6 +149,7 @@ __all__ = [
     "AnswerEvent",
     "AnswerRequest",
     "AsOf",
+    "BusyError",
     "ChatError",
     "CitationSpan",
     "CitationState",

@@ -13,7 +13,8 @@ import pytest
 import typer
 from pydantic_core import PydanticUndefined
 
-from webrag_core.application import operations, reading, upkeep, watching
+from webrag_core.application import attaching, operations, reading, site_preview, upkeep, watching
+from webrag_core.application.attaching import AttachSite, ReadSource, SourceName, SourceProgress, StopReading
 from webrag_core.application.inputs import Operation
 from webrag_core.application.operations import Ask, GatherEvidence, RecordFeedback, Search
 from webrag_core.application.reading import (
@@ -31,6 +32,7 @@ from webrag_core.application.reading import (
     Status,
     Verify,
 )
+from webrag_core.application.site_preview import PreviewSite
 from webrag_core.application.upkeep import (
     AddSource,
     Forget,
@@ -57,6 +59,7 @@ from webrag_core.web.api.app import OPERATIONS
 from webrag_core.web.searching import SearchForm
 from webrag_dagster.defs.answer import AnswerConfig
 from webrag_dagster.defs.ask import AskConfig
+from webrag_dagster.defs.attach import AttachConfig
 from webrag_dagster.defs.feedback import FeedbackConfig
 from webrag_dagster.defs.forget import ForgetConfig
 
@@ -244,7 +247,18 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
         ),  # a model does not undo what a person removed
     },
     Refresh: {"command": Carried(command("refresh")), "library": Carried(method("refresh"))},
-    AddSource: {"command": Carried(command("source", "add")), "library": Carried(method("add_source"))},
+    AddSource: {
+        "command": Carried(command("source", "add")),
+        "library": Carried(method("add_source")),
+        "job": Carried(launchpad(AttachConfig), defaults=names("url")),
+    },
+    AttachSite: {
+        "tool": Carried(tool("attach"), beside=names("look"), without=names("prefix acquirer all_text name")),
+    },
+    PreviewSite: {},
+    ReadSource: {},
+    SourceProgress: {},
+    StopReading: {},
     PauseSources: {
         "command": Carried(command("source", "pause"), without=names("paused")),
         "command resume": Carried(command("source", "resume"), without=names("paused")),
@@ -275,7 +289,7 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
 
 
 def test_each_operation_is_listed_and_has_a_face() -> None:
-    modules = (operations, reading, upkeep, watching)
+    modules = (attaching, operations, reading, site_preview, upkeep, watching)
     defined = {
         one
         for module in modules
@@ -285,7 +299,7 @@ def test_each_operation_is_listed_and_has_a_face() -> None:
         and one.__module__ == module.__name__
         and "[" not in one.__name__
     }
-    assert defined - {Reading, Upkeep} == FACES.keys()
+    assert defined - {Reading, SourceName, Upkeep} == FACES.keys()
     assert {operation for operation, faces in FACES.items() if not faces} <= REST
     assert FACES.keys() >= REST
 

@@ -135,12 +135,12 @@ def _lines(server: RunningServer, call: Mapping[str, Any], live: _LiveLine | Non
                     raise _Unanswered
                 if not line.startswith(b"{"):
                     continue  # a header, or a sign of life
-                told = json.loads(line)
-                if "not_served" in told:
-                    raise _Unanswered(told["not_served"])
-                if "live" in told and live is not None:
-                    live.text = told["live"]
-                yield told
+                sent = json.loads(line)
+                if "not_served" in sent:
+                    raise _Unanswered(sent["not_served"])
+                if "live" in sent and live is not None:
+                    live.text = sent["live"]
+                yield sent
         except (OSError, ValueError) as error:
             raise _Unanswered(f"{where} does not answer ({error})") from None
     raise _Unanswered(f"{where} ended before the command did")

@@ -84,7 +84,16 @@ def list_all(as_json: Json = False) -> None:
         print_json({"sources": [asdict(source) for source in sources]})
         return
     print_table(
-        ("source", "name", "attached at", "page limit", "state", "map entries", "hours between refreshes", "declared in"),
+        (
+            "source",
+            "name",
+            "attached at",
+            "page limit",
+            "state",
+            "map entries",
+            "hours between refreshes",
+            "declared in",
+        ),
         [
             [
                 "–" if value is None else value

@@ -33,7 +33,7 @@ def preview_text(preview: SitePreview) -> str:
     lines = [
         f"{shown_title(preview.name)} — {preview.source}",
         f"Pages: {least}{preview.pages:,}, by {by}; language: {label(preview.language) or 'not clear'}",
-        *(f"Left out: {counted(one.pages, 'page')} {_LEFT_OUT[one.reason]}" for one in preview.left_out),
+        *(f"Left out: {counted(left.pages, 'page')} {_LEFT_OUT[left.reason]}" for left in preview.left_out),
         *(f"Note: {label(warning, 200)}" for warning in preview.warnings),
         *(["It is attached already."] if preview.attached else []),
     ]
@@ -49,7 +49,7 @@ def preview_text(preview: SitePreview) -> str:
 def reading_text(reading: SiteReading) -> str:
     """How far it is."""
     listed = "" if reading.listed is None else f" of {reading.listed:,} in its map"
-    failed = [f"- {label(one.url, 200)}: {one.words}" for one in reading.failures[:_MOST_FAILURES]]
+    failed = [f"- {label(failure.url, 200)}: {failure.words}" for failure in reading.failures[:_MOST_FAILURES]]
     return joined(
         (
             ("PRESENTATION GUIDE", "Tell the user how far it is, and what failed why."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 
 from psycopg import AsyncConnection
 
@@ -49,13 +50,11 @@ def _questions(texts: Iterable[tuple[str, str, str]], most: int) -> dict[str, li
     """The questions of (key, text, language) of pages."""
     best: dict[str, list[tuple[int, str]]] = {}
     for key, text, language in texts:
-        asked = {question for _, question in best.get(key, ())}
-        new = [one for one in _questions_of(text, language) if one[1] not in asked]
+        known = {question for _, question in best.get(key, ())}
+        new = [ranked for ranked in _questions_of(text, language) if ranked[1] not in known]
         if new:
-            best.setdefault(key, []).append(min(new, key=lambda one: one[0]))
-    return {
-        key: [question for _, question in sorted(ranked, key=lambda one: one[0])[:most]] for key, ranked in best.items()
-    }
+            best.setdefault(key, []).append(min(new, key=itemgetter(0)))
+    return {key: [question for _, question in sorted(ranked, key=itemgetter(0))[:most]] for key, ranked in best.items()}
 
 
 @lru_cache(maxsize=256)  # of the same pages each time

@@ -77,7 +77,7 @@ def csl_json(answer: Answer) -> str:
             "accessed": {"date-parts": [[one.seen.year, one.seen.month, one.seen.day]]},
             "note": one.note,
         }
-        for one in references(answer)
+        for reference in references(answer)
     ]
     return json.dumps(items, ensure_ascii=False, indent=1) + "\n"
 
@@ -85,18 +85,18 @@ def csl_json(answer: Answer) -> str:
 def bibtex(answer: Answer) -> str:
     """Entries of the type `online`, as BibLaTeX has it."""
     return "".join(
-        f"@online{{{one.key},\n  title = {{{_tex(one.title)}}},\n  url = {{{_tex_url(one.url)}}},\n"
-        f"  urldate = {{{one.seen:%Y-%m-%d}}},\n  note = {{{_tex(one.note)}}},\n}}\n"
-        for one in references(answer)
+        f"@online{{{reference.key},\n  title = {{{_tex(reference.title)}}},\n  url = {{{_tex_url(reference.url)}}},\n"
+        f"  urldate = {{{reference.seen:%Y-%m-%d}}},\n  note = {{{_tex(reference.note)}}},\n}}\n"
+        for reference in references(answer)
     )
 
 
 def ris(answer: Answer) -> str:
     """Records of the type ELEC, a tag a line."""
     return "".join(
-        f"TY  - ELEC\r\nID  - {one.key}\r\nTI  - {one.title}\r\nUR  - {one.url}\r\nY2  - {one.seen:%Y/%m/%d}\r\n"
-        f"N1  - {one.note}\r\nER  - \r\n"
-        for one in references(answer)
+        f"TY  - ELEC\r\nID  - {reference.key}\r\nTI  - {reference.title}\r\nUR  - {reference.url}\r\nY2  - {reference.seen:%Y/%m/%d}\r\n"
+        f"N1  - {reference.note}\r\nER  - \r\n"
+        for reference in references(answer)
     )
 
 

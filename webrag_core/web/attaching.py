@@ -82,7 +82,7 @@ async def keep(request: Request) -> Response:
     """Keep an attached source with another cadence, limit of pages or name."""
     fields, services = _fields(await request.form()), await _services(request)
     async with services.corpus.database.connection() as connection:
-        source = await _found(connection, fields["source"])
+        source = await _stored_source(connection, fields["source"])
     await AttachSite.of(
         url=source.start_url,
         pages=source.page_limit if _pages(fields) is None else _pages(fields),
@@ -116,7 +116,7 @@ async def pause(request: Request) -> Response:
     """Pause a source, or resume it."""
     fields, services = _fields(await request.form()), await _services(request)
     async with services.corpus.database.connection() as connection:
-        source = await _found(connection, fields["source"])
+        source = await _stored_source(connection, fields["source"])
     await PauseSources.of(name=source.key, paused=not source.paused).run(services)
     return _to_source(source.key)
 
@@ -125,7 +125,7 @@ async def show_removal(request: Request) -> Response:
     """What would go, with the buttons that remove it."""
     services, key = await _services(request), _fields(request.query_params)["source"]
     async with services.corpus.database.connection() as connection:
-        source = await _found(connection, key)
+        source = await _stored_source(connection, key)
         summary = await source_summary(connection, source.key)
     return page(request, "remove_source", source=summary)
 
@@ -192,7 +192,7 @@ def _pages(fields: Mapping[str, str]) -> int | None:
     return whole_number(fields["pages"], 1, _MOST_PAGES)
 
 
-async def _found(connection: Any, key: str) -> Any:
+async def _stored_source(connection: Any, key: str) -> Any:
     """The source of this key. Raises RefusedError (404)."""
     try:
         return await find_source(connection, key)
