@@ -8,7 +8,7 @@ import re
 import time
 
 from webrag_core.acquisition.acquirer import AcquiredPage
-from webrag_core.conversion.html import ConvertedPage
+from webrag_core.conversion.converted_page import ConvertedPage
 from webrag_core.errors import FetchError, Reason
 
 KEPT: list[bytearray] = []

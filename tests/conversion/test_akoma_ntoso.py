@@ -14,7 +14,7 @@ from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.legal_xml import AKOMA_NTOSO, is_akoma_ntoso
 from webrag_core.conversion.akoma_ntoso import akoma_ntoso_to_html
 from webrag_core.conversion.convert import convert_page
-from webrag_core.conversion.html import ConvertedPage
+from webrag_core.conversion.converted_page import ConvertedPage
 from webrag_core.errors import FetchError, Reason
 
 ACT = Path(__file__).parent / "data" / "us_act_112-61.akn.xml"

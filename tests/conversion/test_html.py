@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from webrag_core.conversion.html import ConvertedPage, convert_html
+from webrag_core.conversion.converted_page import ConvertedPage
+from webrag_core.conversion.html import convert_html
 from webrag_core.errors import FetchError, Reason
 
 URL = "https://example.org/docs/page.html"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.conversion.card_pages import CONTENTS, FRAME_LINES, MARKUPS, card_page
-from webrag_core.conversion.html import ConvertedPage, convert_html
-from webrag_core.conversion.left_out import NOTHING_LEFT_OUT, LeftOut
+from webrag_core.conversion.converted_page import NOTHING_LEFT_OUT, ConvertedPage, LeftOut
+from webrag_core.conversion.html import convert_html
 
 PROSE = "Every paragraph of the text says something, with commas, in sentences that are long enough to be read."
 

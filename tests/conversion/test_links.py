@@ -8,8 +8,8 @@ import pytest
 
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion.convert import convert_page
+from webrag_core.conversion.converted_page import PageLink
 from webrag_core.conversion.html import convert_html
-from webrag_core.conversion.links import PageLink
 
 URL = "https://example.org/a/page.html"
 

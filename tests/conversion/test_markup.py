@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion import html as conversion
 from webrag_core.conversion.anchors import AnchorMarks
-from webrag_core.conversion.html import ConvertedPage, convert_html
+from webrag_core.conversion.converted_page import ConvertedPage
+from webrag_core.conversion.html import convert_html
 from webrag_core.conversion.markup.models import MAX_CHARS, MAX_NODES, MarkupNode, PageMarkup
 from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.errors import FetchError

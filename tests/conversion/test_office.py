@@ -16,7 +16,7 @@ from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.http import HttpAcquirer
 from webrag_core.acquisition.office_types import DOCX, EPUB, ODT, OLE, PPTX, XLSX, office_type
 from webrag_core.conversion.convert import convert_page
-from webrag_core.conversion.html import ConvertedPage
+from webrag_core.conversion.converted_page import ConvertedPage
 from webrag_core.conversion.office import xlsx as xlsx_module
 from webrag_core.conversion.worker import WorkerPool
 from webrag_core.errors import FetchError, Reason

@@ -13,7 +13,8 @@ from tests.conftest import REPOSITORY
 from tests.conversion.preformatted_samples import CODE
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion.convert import convert_page
-from webrag_core.conversion.html import ConvertedPage, convert_html
+from webrag_core.conversion.converted_page import ConvertedPage
+from webrag_core.conversion.html import convert_html
 from webrag_core.indexing.markdown import parse_blocks
 
 URL = "https://manuals.example/page"

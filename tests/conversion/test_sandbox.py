@@ -20,7 +20,7 @@ import pytest
 from tests.conftest import REPOSITORY
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion import sandbox
-from webrag_core.conversion.html import ConvertedPage
+from webrag_core.conversion.converted_page import ConvertedPage
 from webrag_core.conversion.worker import WorkerPool
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is made of Linux")

@@ -10,7 +10,7 @@ import pytest
 
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion.convert import convert_page
-from webrag_core.conversion.html import ConvertedPage
+from webrag_core.conversion.converted_page import ConvertedPage
 from webrag_core.conversion.script_pages import FROM_NOSCRIPT, FROM_STATE, WAY_OUT
 from webrag_core.errors import FetchError, Reason
 

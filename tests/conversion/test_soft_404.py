@@ -10,7 +10,7 @@ from tests.conversion.lookalike_pages import REAL, SHELLS
 from tests.conversion.not_found_pages import MISSING, html
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion.convert import convert_page
-from webrag_core.conversion.html import ConvertedPage
+from webrag_core.conversion.converted_page import ConvertedPage
 from webrag_core.conversion.soft_404 import MAX_WORDS, says_not_found
 from webrag_core.corpus.replacement import redirected_to_front_page, shrinks_drastically
 from webrag_core.errors import FetchError, Reason

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from webrag_core.conversion.html import ConvertedPage, convert_html
+from webrag_core.conversion.converted_page import ConvertedPage
+from webrag_core.conversion.html import convert_html
 
 URL = "https://site.example/docs/p.html"
 

@@ -13,7 +13,7 @@ from tests.conversion.not_found_pages import html
 from tests.conversion.wall_pages import MORE_WALLS, WALLS, WallPage
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion.convert import convert_page
-from webrag_core.conversion.html import ConvertedPage
+from webrag_core.conversion.converted_page import ConvertedPage
 from webrag_core.errors import FetchError, Reason
 
 URL = "https://example.org/docs/a.html"

@@ -25,8 +25,7 @@ from tests.waiting import wait_until
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.conversion.convert import convert_page
-from webrag_core.conversion.html import ConvertedPage
-from webrag_core.conversion.links import PageLink
+from webrag_core.conversion.converted_page import ConvertedPage, PageLink
 from webrag_core.conversion.worker import WorkerPool, convert_in_worker
 from webrag_core.conversion.worker_main import reply_to
 from webrag_core.errors import FetchError, Reason, WebragError

@@ -18,7 +18,6 @@ from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.legal_xml import AKOMA_NTOSO, XML_TYPES, is_akoma_ntoso
 from webrag_core.acquisition.sitemaps.models import FileKind, MapBody, SiteMap
-from webrag_core.acquisition.sitemaps.reader import read_site_map
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.foreign_values import whole_number
@@ -148,6 +147,8 @@ class WarcAcquirer:
         self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False
     ) -> SiteMap:
         """As the protocol says, from what the archive holds: its robots.txt, sitemaps, feeds and inventories."""
+        from webrag_core.acquisition.sitemaps.reader import read_site_map  # with all that reads maps: only here
+
         return await read_site_map(url, self._map_file, html=html, absent=absent, brief=brief)
 
     async def _map_file(self, url: str, kind: FileKind) -> MapBody:

@@ -9,7 +9,8 @@ from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.charset import charset_warning, decode_page
 from webrag_core.acquisition.refreshes import refresh_of
 from webrag_core.conversion.canonical import named_url
-from webrag_core.conversion.html import ConvertedPage, convert_html
+from webrag_core.conversion.converted_page import ConvertedPage
+from webrag_core.conversion.html import convert_html
 from webrag_core.conversion.markup.models import PageMarkup
 from webrag_core.conversion.markup.relations import header_relations
 from webrag_core.conversion.metadata import headers_say_nofollow

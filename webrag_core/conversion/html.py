@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -24,6 +23,7 @@ from webrag_core.conversion.anchors import AnchorMarks, mark_headings
 from webrag_core.conversion.aria_roles import apply_roles
 from webrag_core.conversion.canonical import named_url
 from webrag_core.conversion.code_blocks import flatten_inline_code, mark_code, shape_code
+from webrag_core.conversion.converted_page import ConvertedPage, LeftOut, PageLink
 from webrag_core.conversion.decimals import join_decimals
 from webrag_core.conversion.definition_lists import (
     Placeholders,
@@ -34,14 +34,14 @@ from webrag_core.conversion.definition_lists import (
 from webrag_core.conversion.frames import link_frames, without_framesets
 from webrag_core.conversion.heading_links import drop_heading_links
 from webrag_core.conversion.images import resolve_images
-from webrag_core.conversion.left_out import NOTHING_LEFT_OUT, LeftOut, TextLedger
-from webrag_core.conversion.links import PageLink, absolute, clean_anchors, extract_links
+from webrag_core.conversion.left_out import TextLedger
+from webrag_core.conversion.links import absolute, clean_anchors, extract_links
 from webrag_core.conversion.list_numbers import preserve_numbers
 from webrag_core.conversion.main_content import body_of, main_content, shown_text
 from webrag_core.conversion.markup.attributes import take_attributes
 from webrag_core.conversion.markup.builder import MarkupBuilder
 from webrag_core.conversion.markup.json_ld import read_scripts, take_json_ld
-from webrag_core.conversion.markup.models import NO_MARKUP, PageMarkup
+from webrag_core.conversion.markup.models import PageMarkup
 from webrag_core.conversion.markup.relations import page_relations
 from webrag_core.conversion.math import mark_raw_tex, protect_math, shows_raw_tex
 from webrag_core.conversion.metadata import Metadata, page_says_nofollow, read_metadata
@@ -54,8 +54,6 @@ from webrag_core.conversion.unknown_elements import lay_out_unknown_elements
 from webrag_core.conversion.whitespace import fold_space
 from webrag_core.errors import FetchError, Reason
 from webrag_core.store.text import storable
-
-EXTRACTOR_VERSION = "html-10"
 
 # what HTML allows nowhere, raw or as a reference: the parser gives up at many, and links at one
 _LONG_TAG = re.compile(r"<[a-zA-Z][^<>]{20000,}>")
@@ -80,28 +78,6 @@ _OPTIONS = converter.ConversionOptions(
 )
 _KEPT_ELEMENTS = 20_000
 _MAX_DEPTH = 500  # the converter gives up, without a word, at about twice this depth
-
-
-@dataclass(frozen=True, slots=True)
-class ConvertedPage:
-    """A converted page: Markdown, metadata, links, and what its mark-up states. Dates are in UTC.
-
-    `canonical` is the canonical URL that the page declares, a mere claim: see `canonical.preferred_url`. `warnings` say
-    where the text comes from when that is not what the page shows, and which headings lost what stood below them;
-    `left_out` counts what the page has beside this text.
-    """
-
-    markdown: str
-    title: str | None
-    description: str | None
-    language: str | None
-    published: datetime | None
-    modified: datetime | None
-    links: tuple[PageLink, ...]
-    canonical: str | None = None
-    markup: PageMarkup = NO_MARKUP
-    warnings: tuple[str, ...] = ()
-    left_out: LeftOut = NOTHING_LEFT_OUT
 
 
 @dataclass(frozen=True, slots=True)

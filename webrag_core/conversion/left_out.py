@@ -13,6 +13,8 @@ from typing import Literal
 from lxml import etree
 from lxml.html import HtmlElement
 
+from webrag_core.conversion.converted_page import LeftOut
+
 _UNSEEN = ("script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "video", "audio", "textarea")
 _ACTIONS = ("button", "select")
 _NAVIGATION_ROLES = ("navigation", "search", "banner", "contentinfo")
@@ -21,28 +23,6 @@ _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _MAX_NAMED = 3
 _NEXT_TEXTS = 4
 _MAX_HEADING = 60  # characters
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Characters that were left out: `boilerplate` (what stands around the content), `navigation` (marked as such),
-    `hidden` (not shown), `actions` (buttons and fields). `bare_headings` had text below them and have none now."""
-
-    boilerplate: int = 0
-    navigation: int = 0
-    hidden: int = 0
-    actions: int = 0
-    bare_headings: int = 0
-
-    def __bool__(self) -> bool:
-        return any(number for _, number in self.counts())
-
-    def counts(self) -> list[tuple[str, int]]:
-        """Names and numbers, in the order that they are shown."""
-        return [(name.replace("_", " "), getattr(self, name)) for name in self.__slots__]
-
-
-NOTHING_LEFT_OUT = LeftOut()
 
 
 class TextLedger:

@@ -16,6 +16,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from webrag_core.acquisition.urls import canonicalise
+from webrag_core.conversion.converted_page import PageLink
 from webrag_core.conversion.main_content import drop
 from webrag_core.conversion.shown.contact_links import contact_address, show_protected_addresses, write_address
 from webrag_core.conversion.whitespace import without_invisible
@@ -48,21 +49,6 @@ _INLINE = {
 _OF_GENERATORS = {"headerlink", "test-arrow"}  # Sphinx: to a heading; rustdoc: to run the code, which the URL repeats
 _PERMALINKS = {"¶", "#", "§", "\uf0c1"}
 _BACK = re.compile(r"[\u21a9\u21b5\u23ce\u2934\u2191^\ufe0e\ufe0f\s]+\d{0,3}")  # from a footnote to where it is named
-
-
-@dataclass(frozen=True, slots=True)
-class PageLink:
-    """One edge from a page: canonical absolute target and how the page speaks of it.
-
-    `nofollow` is set for rel=nofollow and rel=sponsored, and for all links of a page whose robots meta says so.
-    """
-
-    target_url: str
-    anchor_text: str
-    context: str
-    heading_path: tuple[str, ...]
-    in_navigation: bool
-    nofollow: bool
 
 
 class _Block:

@@ -22,7 +22,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from webrag_core.acquisition.dates import parse_date
-from webrag_core.conversion.html import ConvertedPage
+from webrag_core.conversion.converted_page import ConvertedPage
 from webrag_core.conversion.markup.models import PageMarkup
 from webrag_core.conversion.pdf_columns import Piece, reading_order
 from webrag_core.conversion.pdf_marks import DocumentLinks, PageMarks, characters, marks_of

@@ -17,8 +17,9 @@ from lxml import etree
 from lxml.html import HtmlElement
 from selectolax.lexbor import LexborHTMLParser
 
+from webrag_core.conversion.converted_page import ConvertedPage
 from webrag_core.conversion.embedded_state import MIN_WORDS, state_html
-from webrag_core.conversion.html import ConvertedPage, page_text, parse_html
+from webrag_core.conversion.html import page_text, parse_html
 from webrag_core.errors import FetchError, Reason
 
 WAY_OUT = (

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from webrag_core.conversion.html import ConvertedPage
+from webrag_core.conversion.converted_page import ConvertedPage
 from webrag_core.conversion.not_found_phrases import (
     ABOUT,
     LEADS,

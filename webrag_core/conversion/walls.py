@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from webrag_core.acquisition.acquirer import AcquiredPage
-from webrag_core.conversion.html import ConvertedPage
+from webrag_core.conversion.converted_page import ConvertedPage
 from webrag_core.conversion.not_found_phrases import plain_words
 from webrag_core.conversion.notice_phrases import NOT_OPEN, NOTICES, SERVER_ERROR
 from webrag_core.conversion.placeholder_kinds import ABOUT_WALLS, FILLERS, UNSPACED, PlaceholderKind

@@ -33,7 +33,7 @@ from pydantic import TypeAdapter
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.dates import is_plausible
 from webrag_core.acquisition.urls import MAX_URL_CHARS
-from webrag_core.conversion.html import ConvertedPage
+from webrag_core.conversion.converted_page import ConvertedPage
 from webrag_core.conversion.worker_main import MAX_REPLY_BYTES, links_size, read_frame, write_frame
 from webrag_core.errors import FetchError, Reason, WebragError
 from webrag_core.plugins import FORMATS

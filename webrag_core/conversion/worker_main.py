@@ -25,9 +25,7 @@ from types import TracebackType
 from typing import IO, Any
 
 from webrag_core.acquisition.acquirer import AcquiredPage
-from webrag_core.conversion.html import ConvertedPage
-from webrag_core.conversion.left_out import LeftOut
-from webrag_core.conversion.links import PageLink
+from webrag_core.conversion.converted_page import ConvertedPage, LeftOut, PageLink
 from webrag_core.conversion.markup.models import MarkupNode, PageMarkup
 from webrag_core.conversion.sandbox import confine
 from webrag_core.errors import FetchError, Reason

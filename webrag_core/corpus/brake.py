@@ -14,7 +14,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from webrag_core.acquisition.acquirer import AcquiredPage
-from webrag_core.conversion.html import ConvertedPage
+from webrag_core.conversion.converted_page import ConvertedPage
 from webrag_core.corpus.text_change import TextChange, groups_alike
 from webrag_core.errors import FetchError, Reason
 

@@ -12,8 +12,7 @@ from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
 from webrag_core.acquisition.acquirer import AcquiredPage
-from webrag_core.conversion.html import EXTRACTOR_VERSION, ConvertedPage
-from webrag_core.conversion.links import PageLink
+from webrag_core.conversion.converted_page import EXTRACTOR_VERSION, ConvertedPage, PageLink
 from webrag_core.corpus.markup import store_markup
 from webrag_core.corpus.periods import EXTENDING, REPEATED, Sighting, basis_of, record_sighting
 from webrag_core.errors import FetchError, Reason

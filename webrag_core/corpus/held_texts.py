@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from psycopg import AsyncConnection
 
 from webrag_core.acquisition.acquirer import AcquiredPage
-from webrag_core.conversion.html import EXTRACTOR_VERSION, ConvertedPage
+from webrag_core.conversion.converted_page import EXTRACTOR_VERSION, ConvertedPage
 from webrag_core.corpus.brake import Held
 from webrag_core.corpus.documents import CONFIRMATION_SPACING, HELD, StoredDocument
 from webrag_core.corpus.text_change import PageText, TextChange, alike, change_of

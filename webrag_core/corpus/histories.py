@@ -18,7 +18,7 @@ from psycopg import AsyncConnection
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.git_dates import CommitDay, commit_days, segments
 from webrag_core.acquisition.git_folder import FileHistory, GitFolder
-from webrag_core.conversion.html import EXTRACTOR_VERSION, ConvertedPage
+from webrag_core.conversion.converted_page import EXTRACTOR_VERSION, ConvertedPage
 from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus import documents
 from webrag_core.corpus.documents import FetchRecord, StoredDocument

@@ -13,16 +13,11 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from psycopg import AsyncConnection
 
 from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer, RefusedAnswerError
-from webrag_core.acquisition.gate import NetworkGate
-from webrag_core.acquisition.http import HttpAcquirer
-from webrag_core.acquisition.plugins import Fetching, plugin_acquirer
-from webrag_core.acquisition.politeness import HostQueues
-from webrag_core.acquisition.robots import ObedientGate, Robots
 from webrag_core.acquisition.urls import page_url
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import Settings
 from webrag_core.conversion.canonical import preferred_url
-from webrag_core.conversion.html import EXTRACTOR_VERSION, ConvertedPage
+from webrag_core.conversion.converted_page import EXTRACTOR_VERSION, ConvertedPage
 from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus import documents, refresh_store
 from webrag_core.corpus.audits import note_audit
@@ -46,6 +41,7 @@ from webrag_core.trace import span
 
 if TYPE_CHECKING:
     from webrag_core.acquisition.memento.acquirer import MementoAcquirer
+    from webrag_core.acquisition.plugins import Fetching
 
 _RETRY_AFTER = timedelta(days=1)
 _DOUBLINGS = 16  # beyond any interval
@@ -91,6 +87,8 @@ def make_acquirer(settings: Settings, choice: str | None = None, *, database: Da
     """
     if settings.webrag_warc is not None:
         return WarcAcquirer(settings.webrag_warc, max_bytes=settings.webrag_max_body_bytes)
+    from webrag_core.acquisition.plugins import plugin_acquirer
+
     fetching = make_fetching(settings, database)
     choice = choice or settings.webrag_acquirer
     if choice is None:
@@ -120,6 +118,13 @@ async def acquirer_of(
 def make_fetching(settings: Settings, database: Database | None, *, leased: bool = True) -> Fetching:
     """What fetches live pages, for plugins too. With `database` failing services are shared over processes, and with
     `leased` the limits per host as well. Raises InvalidInputError."""
+    # not for those who only read what is stored: the clients of HTTP take long to load
+    from webrag_core.acquisition.gate import NetworkGate
+    from webrag_core.acquisition.http import HttpAcquirer
+    from webrag_core.acquisition.plugins import Fetching
+    from webrag_core.acquisition.politeness import HostQueues
+    from webrag_core.acquisition.robots import ObedientGate, Robots
+
     gate = NetworkGate(settings)
     leases = HostLeases(database) if leased and database is not None else None
     hosts = HostQueues(settings.webrag_host_concurrency, settings.webrag_fetch_timeout, leases=leases)

@@ -11,7 +11,7 @@ from psycopg import AsyncConnection, sql
 from psycopg.rows import class_row
 
 from webrag_core.acquisition.sitemaps.models import MapEntry, MapFile
-from webrag_core.conversion.html import EXTRACTOR_VERSION
+from webrag_core.conversion.converted_page import EXTRACTOR_VERSION
 from webrag_core.corpus.documents import CONFIRMATIONS, UNREADABLE, find_document
 from webrag_core.corpus.revisit import KnownPage, SignalRecord
 from webrag_core.corpus.sources import Source

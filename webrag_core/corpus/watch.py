@@ -17,7 +17,7 @@ from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer
 from webrag_core.acquisition.charset import decode_page
 from webrag_core.acquisition.urls import source_key
 from webrag_core.config import Settings
-from webrag_core.conversion.html import EXTRACTOR_VERSION
+from webrag_core.conversion.converted_page import EXTRACTOR_VERSION
 from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus import documents
 from webrag_core.corpus import refresh_store as store

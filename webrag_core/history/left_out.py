@@ -12,7 +12,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import class_row
 from pydantic import BaseModel
 
-from webrag_core.conversion.left_out import LeftOut
+from webrag_core.conversion.converted_page import LeftOut
 from webrag_core.corpus.documents import find_document
 
 

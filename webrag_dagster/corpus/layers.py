@@ -36,7 +36,7 @@ def code_version(layer: str) -> str:
 
 def extractor_version() -> str:
     """Version of the HTML to Markdown conversion, links included."""
-    from webrag_core.conversion.html import EXTRACTOR_VERSION
+    from webrag_core.conversion.converted_page import EXTRACTOR_VERSION
 
     return EXTRACTOR_VERSION
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webrag_core.conversion.html import ConvertedPage, convert_html
+from webrag_core.conversion.converted_page import ConvertedPage
+from webrag_core.conversion.html import convert_html
 from webrag_core.conversion.markup.models import MarkupNode, PageMarkup
 from webrag_core.indexing.graph.extract import extract_edges
 from webrag_core.indexing.graph.model import MAX_EDGES, MAX_STATEMENTS, Edge, Extraction
