@@ -135,12 +135,12 @@ def _lines(server: RunningServer, call: Mapping[str, Any], live: _LiveLine | Non
                     raise _Unanswered
                 if not line.startswith(b"{"):
                     continue  # a header, or a sign of life
-                sent = json.loads(line)
-                if "not_served" in sent:
-                    raise _Unanswered(sent["not_served"])
-                if "live" in sent and live is not None:
-                    live.text = sent["live"]
-                yield sent
+                message = json.loads(line)
+                if "not_served" in message:
+                    raise _Unanswered(message["not_served"])
+                if "live" in message and live is not None:
+                    live.text = message["live"]
+                yield message
         except (OSError, ValueError) as error:
             raise _Unanswered(f"{where} does not answer ({error})") from None
     raise _Unanswered(f"{where} ended before the command did")

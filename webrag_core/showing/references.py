@@ -70,12 +70,12 @@ def csl_json(answer: Answer) -> str:
     """A list of items as citeproc reads it (https://citeproc-js.readthedocs.io/en/latest/csl-json/markup.html)."""
     items = [
         {
-            "id": one.key,
+            "id": reference.key,
             "type": "webpage",
-            "title": one.title,
-            "URL": one.url,
-            "accessed": {"date-parts": [[one.seen.year, one.seen.month, one.seen.day]]},
-            "note": one.note,
+            "title": reference.title,
+            "URL": reference.url,
+            "accessed": {"date-parts": [[reference.seen.year, reference.seen.month, reference.seen.day]]},
+            "note": reference.note,
         }
         for reference in references(answer)
     ]
