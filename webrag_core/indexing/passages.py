@@ -50,7 +50,7 @@ class Passage:
 
 def term_codes(words: Iterable[str]) -> NDArray[np.uint32]:
     """Hash each term, in order; stable across processes."""
-    return np.fromiter((zlib.crc32(word.encode()) for word in words), dtype=np.uint32)
+    return np.fromiter(map(zlib.crc32, map(str.encode, words)), dtype=np.uint32)
 
 
 def extract_passages(

@@ -39,7 +39,7 @@ from webrag_core.retrieval.resident_index import AskedState, ResidentIndex, ask_
 from webrag_core.retrieval.scope import Scope, ScopeSize, resolve_scope, scope_size, within_dates
 from webrag_core.retrieval.spelling import find_spellings
 from webrag_core.retrieval.weights import SHIPPED, ScoreWeights, weights_in_force
-from webrag_core.retrieval.windows import WindowVectors, window_vectors
+from webrag_core.retrieval.windows import WindowVectors, ask_windows, window_vectors
 from webrag_core.store.database import Database
 
 _RETIRED = (
@@ -206,6 +206,8 @@ class Searcher:
     ) -> tuple[RetrievalResult, Mapping[str, frozenset[str]]]:
         """The result, and by query the terms that are nowhere in the scope."""
         settings = self._settings
+        reads_windows = settings.retrieval_windows and request.pattern.reranks
+        any_window = await ask_windows(connection) if reads_windows else None
         size = await scope_size(connection, scope)
         resident = await state.index(connection, size.indexes)
         budget = request.context_budget or settings.retrieval_context_budget
@@ -213,8 +215,8 @@ class Searcher:
         release = None
         results = []
         windows = WindowVectors({}, None)
-        if settings.retrieval_windows and request.pattern.reranks:
-            windows = await window_vectors(connection, request.queries, size.children)
+        if any_window is not None:
+            windows = await window_vectors(any_window, request.queries, size.children)
         if windows.failure is not None:
             warnings.append(f"searched without window vectors: {windows.failure}")
         for position, query in enumerate(request.queries):
