@@ -14,10 +14,12 @@ _STOP = (
     r"(?= (?:for|in|on|with|without|of|from|at|by|to|under|until|before|after|since|as|via|if|when|and|or|that|which|do"
     r"|does|did|is|are|was|were|can|be|retire|last|need|work|have|has|cost|called)\b|[,;?!]|$)"
 )
-_WORD = re.compile(r"[\w'’-]+")
+_WORD = re.compile(r"[\w'’-]+(?:[./:]+[\w'’-]+)*")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _INVERTED = re.compile(rf"^(?:{'|'.join(AUXILIARIES)})\b", re.I)
 _MEANS = re.compile(r"\b(?:with|via|using|from|through|on|in) ([\w.+-]+)$")
 _BEGINS = re.compile(r"[A-Za-z]{2,}[/ .-]?(?=\d)")
+_OF_MEANS = frozenset(["on", "with", "via", "from"])  # whose names people type without capitals
 _LONGEST_PUT = 5  # words of a topic that another thing stands for
 _OF = re.compile(r"\bthe ((?:\w+ ){0,3}\w+) of ", re.I)
 
@@ -48,13 +50,18 @@ def _in_its_phrase(body: str, preposition: str, thing: str) -> str | None:
     """The phrase of the same preposition in another way, where both are of the same sort."""
     phrases = list(re.finditer(rf"\b{preposition} (.+?){_STOP}", body, re.I))
     for phrase in reversed(phrases):
-        if preposition in ("of", "by") or _sort(phrase[1]) == _sort(thing):
+        sorts = {_sort(phrase[1]), _sort(thing)}
+        are_words = preposition in _OF_MEANS and "number" not in sorts and " " not in f"{phrase[1]}{thing}"
+        if preposition in ("of", "by") or len(sorts) == 1 or are_words:
             return f"{body[: phrase.start(1)]}{thing}{body[phrase.end(1) :]}"
     return None
 
 
 def _other_number(body: str, thing: str) -> str | None:
-    """ "version 2" in the place of "version 1"."""
+    """ "version 2" in the place of "version 1", and a year in the place of the only other year."""
+    years = list(_YEAR.finditer(body))
+    if _YEAR.fullmatch(thing) and len(years) == 1:
+        return f"{body[: years[0].start()]}{thing}{body[years[0].end() :]}"
     numbered = re.fullmatch(r"(?:the )?(\w+) (\d[\w.]*)", thing)
     match = None if numbered is None else re.search(rf"\b{numbered[1]} \d[\w.]*", body, re.I)
     return None if match is None else f"{body[: match.start()]}{thing}{body[match.end() :]}"

@@ -55,7 +55,7 @@ LANGUAGES = {
         pronouns=(
             r"\b(?:er|sie(?! (?:sich|können|müssen|haben|sind|wollen|möchten))|ihn|ihm|ihnen|dieser|diese|dieses"
             r"|davon|dafür|damit|dazu|daran|darauf)\b",
-            r"\bdas\b(?! [A-ZÄÖÜ])(?! \w+e [A-ZÄÖÜ])",
+            r"\bdas\b(?! (?-i:(?:\w+e )?[A-ZÄÖÜ]))",
             r"(?<!gibt )\bes\b(?! (?:gibt|möglich|nötig|erlaubt|verboten|wichtig|besser|ist))",
         ),
         reasons=r"(?:warum(?: nicht)?|wieso|weshalb|wie|wann|wo|wer|seit wann|wie lange|wie viel|bis wann|von wem)",
@@ -99,6 +99,8 @@ def completed(earlier: str, typed: str, language: str) -> str | None:
         return f"{_put(body, thing, words)}{mark}"
     if any(not _is_explained(bare[: match.start()], match[0], words, language) for match in _pronouns(bare, words)):
         return f"{bare} ({_topic(body, words)}){mark}"
+    if re.match(words.asks, bare, re.I) and _is_general(bare, words, language):
+        return f"{bare} ({_topic(body, words)}){mark}"
     return None
 
 
@@ -120,6 +122,15 @@ def _topic(body: str, words: _Language) -> str:
     """The question without the words that only ask, and without a verb before its first noun."""
     topic = re.sub(rf"^(?:{words.asks})\S*\s+", "", body, count=1, flags=re.I) or body
     return re.sub(rf"^[^\W\d_A-ZÄÖÜ][\w'’]*\s+(?={words.articles}[\s\w])", "", topic)
+
+
+def _is_general(bare: str, words: _Language, language: str) -> bool:
+    """Whether a question has at most one word beside its question word that is no function word, and no article or
+    name: nothing that says what it is about."""
+    rest = re.sub(rf"^{words.asks}", "", bare, count=1, flags=re.I)
+    specific = [word for word in _WORD.findall(rest) if word.lower() not in stop_words(language)]
+    has_thing = re.search(rf"(?:^|\s){words.articles}(?:\s|(?<=['’]))", rest, re.I) is not None
+    return len(specific) <= 1 and not has_thing and all(word.islower() for word in specific)
 
 
 def _pronouns(bare: str, words: _Language) -> Iterator[re.Match[str]]:
