@@ -60,9 +60,4 @@ class StopReading(SourceName):
 
     async def run(self, services: Services) -> SiteReading:
         """Stop it and wait for the end. Raises NotStoredError where it is not read."""
-        run = services.sites.the(self.key)
-        run.stop()
-        async for reading in run.watch():
-            if reading.is_over:
-                return reading
-        return run.reading
+        return await services.sites.stop(self.key) or services.sites.the(self.key).reading

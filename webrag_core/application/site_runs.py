@@ -231,6 +231,14 @@ class SiteRuns:
             raise NotStoredError(f"{source} is not being read")
         return run
 
+    async def stop(self, source: str) -> SiteReading | None:
+        """Stop the reading of a source and wait for its end; None when it is unknown."""
+        run = self.get(source)
+        if run is None:
+            return None
+        run.stop()
+        return [reading async for reading in run.watch()][-1]
+
     async def close(self) -> None:
         """End all runs."""
         await asyncio.gather(*(run.closed() for run in self._runs.values()))

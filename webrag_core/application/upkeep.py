@@ -269,6 +269,11 @@ class RemoveSource(Upkeep[RemovedSource]):
         """The removal of its pages."""
         return Forget.of(target=source_name(self.key), by=self.by, dry_run=dry_run)
 
+    async def run(self, services: Services) -> RemovedSource:
+        """Detach it, after its reading is stopped. Raises as `change`."""
+        await services.sites.stop(source_name(self.key))
+        return await super().run(services)
+
     async def change(self, database: Database, settings: Settings) -> RemovedSource:
         """Detach it. Raises InvalidInputError for one that is unknown, not attached, or declared in a file."""
         name = source_name(self.key)

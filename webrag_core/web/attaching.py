@@ -133,8 +133,6 @@ async def show_removal(request: Request) -> Response:
 async def remove(request: Request) -> Response:
     """Detach a source; with `forget` its pages go, too."""
     fields, services = _fields(await request.form()), await _services(request)
-    if services.sites.get(fields["source"]) is not None:
-        await run_apart(StopReading.of(source=fields["source"]).run(services))
     await RemoveSource.of(key=fields["source"], forget=fields["forget"] == "1", by=_BY).run(services)
     return RedirectResponse("/sources", 303)
 
