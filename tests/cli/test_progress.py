@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 import pytest
@@ -53,3 +54,16 @@ def test_a_log_that_somebody_else_set_up_keeps_the_warnings_of_a_result(caplog: 
     with progress.show_progress():
         log_warning(logging.getLogger("webrag_core.test"), "ranked locally instead")
     assert caplog.messages == ["ranked locally instead"]
+
+
+def test_interrupted_work_says_what_it_keeps(capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted() -> None:
+        with progress.progress(None, "refresh", kept="pages are stored") as advance:
+            advance.begin("https://tea.example/green")
+            advance("https://tea.example/green")
+            advance("https://tea.example/black")
+            raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        interrupted()
+    assert "stopped; 2 pages are stored" in capsys.readouterr().err
