@@ -94,7 +94,8 @@ def bibtex(answer: Answer) -> str:
 def ris(answer: Answer) -> str:
     """Records of the type ELEC, a tag a line."""
     return "".join(
-        f"TY  - ELEC\r\nID  - {reference.key}\r\nTI  - {reference.title}\r\nUR  - {reference.url}\r\nY2  - {reference.seen:%Y/%m/%d}\r\n"
+        f"TY  - ELEC\r\nID  - {reference.key}\r\nTI  - {reference.title}\r\n"
+        f"UR  - {reference.url}\r\nY2  - {reference.seen:%Y/%m/%d}\r\n"
         f"N1  - {reference.note}\r\nER  - \r\n"
         for reference in references(answer)
     )
