@@ -20,7 +20,7 @@ from webrag_core.acquisition.urls import canonicalise, page_key, source_key
 from webrag_core.acquisition.variants import is_unread_file
 from webrag_core.application.parameters import SectionParameters
 from webrag_core.application.upkeep import closed
-from webrag_core.conversion.html import ConvertedPage
+from webrag_core.conversion.converted_page import ConvertedPage
 from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus.ingestor import acquirer_of
 from webrag_core.corpus.refresh import PageSelection
