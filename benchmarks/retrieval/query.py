@@ -53,7 +53,7 @@ from webrag_core.retrieval.search import search_corpus
 _SEED = 7
 _SMALL_PRODUCT = 2**18  # multiplications
 _FLOOR_EVERY = 10  # queries of which one is measured for its floor
-_WARM_UP = 5  # queries of their own before anything is measured: imports, prepared statements, models
+_WARM_UP = 10  # queries of their own before anything is measured: imports, prepared statements, models
 
 _PHASES: dict[str, Callable[..., Any]] = {
     "scope": resolve_scope,

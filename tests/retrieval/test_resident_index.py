@@ -10,7 +10,7 @@ from webrag_core.config import Settings
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.retrieval import resident_index
 from webrag_core.retrieval.request import Pattern, ScopeFilter, SearchRequest
-from webrag_core.retrieval.resident_index import ResidentIndex, ask_state
+from webrag_core.retrieval.resident_index import READ_AFTER, ResidentIndex, ask_state
 from webrag_core.retrieval.scope import Scope, scope_size
 from webrag_core.retrieval.search import CorpusSearch, search
 from webrag_core.store.database import Database
@@ -56,7 +56,7 @@ def test_results_are_those_of_the_server(settings: Settings) -> None:
             model_id = await corpus.indexer.model_id()
             by_server = [as_data(await search(corpus, request)) for request in REQUESTS[:3]]
             assert held(corpus.database, model_id) is None
-            for _ in range(4):
+            for _ in range(READ_AFTER):
                 await search(corpus, REQUESTS[0])
             assert held(corpus.database, model_id) is not None
             in_memory = [as_data(await search(corpus, request)) for request in REQUESTS]
@@ -77,13 +77,13 @@ def test_an_index_is_of_the_state_that_is_searched(settings: Settings) -> None:
                 await corpus.add(SITE + path)
             model_id = await corpus.indexer.model_id()
             request = SearchRequest(query="Which walrus wears a monocle?")
-            for _ in range(5):
+            for _ in range(READ_AFTER + 1):
                 await search(corpus, request)
             before = held(corpus.database, model_id)
             assert before is not None
             site.pages["/lions"] = page("Lions", "The walrus wears a monocle. It is made of brass.")
             await corpus.add(f"{SITE}/lions", refresh=True)
-            for _ in range(5):
+            for _ in range(READ_AFTER + 1):
                 assert (await search(corpus, request)).chunks[0].chunk.source_url == f"{SITE}/lions"
             after = held(corpus.database, model_id)
             assert after is not None

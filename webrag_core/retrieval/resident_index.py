@@ -27,9 +27,11 @@ from webrag_core.store.vector_tables import vector_table
 logger = logging.getLogger(__name__)
 
 MOST_PARENTS = 40_000
-"""Parents of a corpus whose postings are held: some 1,500 bytes each."""
+"""Parents of a corpus whose postings are held: about 1,000 bytes each."""
 
-_AFTER = 3  # searches of one state, before its index is read
+READ_AFTER = 8
+"""Searches of one state before its index is read: reading costs as much as these searches would have saved."""
+
 _ARRAY_HEAD, _DIMENSION_HEAD = 3, 2  # words before the elements in what array_send makes, the second of a full array
 
 # Whatever changes vectors or postings changes a row of lexical_documents or document_sizes, or adds or takes one, and
@@ -180,7 +182,7 @@ class AskedState:
             return residence.index
         residence.searches = residence.searches + 1 if residence.state == state else 1
         residence.state = state
-        if residence.searches <= _AFTER or residence.is_reading:
+        if residence.searches <= READ_AFTER or residence.is_reading:
             return None
         residence.is_reading, residence.index = True, None
         try:
