@@ -100,7 +100,7 @@ def test_answers_at_the_same_time_have_traces_of_their_own(settings: Settings) -
 def test_an_mcp_call_a_run_its_fetches_and_its_result_are_one_trace(database_url: str) -> None:
     async def work() -> Any:
         async with connected(tea_settings(database_url), tea_site()) as client:
-            arguments = {"url": SEED, "query": TEA, "style": "prose"}
+            arguments = {"urls": SEED, "question": TEA, "style": "prose"}
             return await client.session.call_tool("answer", arguments, meta={"traceparent": PARENT})
 
     result = asyncio.run(work())

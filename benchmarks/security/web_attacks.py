@@ -25,6 +25,20 @@ STARTS = (
     ("POST", "/running/abc/stop", FORM, b""),
     ("POST", "/login", FORM, b"token=guess"),
     ("POST", "/logout", FORM, b""),
+    ("POST", "/attach", FORM, b"url=https%3A%2F%2Fsite.example%2F"),
+    ("POST", "/attach/look", FORM, b"url=https%3A%2F%2Fsite.example%2F"),
+    *(
+        ("POST", f"/attach/{what}", FORM, b"source=site.example")
+        for what in ("keep", "read", "stop", "pause", "remove")
+    ),
+    ("POST", "/answers/1/feedback", FORM, b"kind=wrong"),
+    ("POST", "/watches", FORM, b"question=Who+attacks%3F"),
+    ("POST", "/watches/1/remove", FORM, b""),
+    ("POST", "/api/watches", JSON, b'{"question": "Who attacks?"}'),
+    ("POST", "/api/sources", JSON, b'{"url": "https://site.example/"}'),
+    ("POST", "/api/sources/preview", JSON, b'{"url": "https://site.example/"}'),
+    *(("POST", f"/api/sources/{what}", JSON, b'{"source": "site.example"}') for what in ("refresh", "stop", "pause")),
+    ("POST", "/commands/run", JSON, b'{"arguments": ["search", "attack"]}'),
     ("POST", "/api/ask", JSON, b'{"question": "Who attacks?"}'),
     ("POST", "/api/answer", JSON, b'{"question": "Who attacks?", "urls": ["https://site.example/"]}'),
     ("POST", "/api/search", JSON, b'{"question": "attack"}'),
@@ -32,10 +46,16 @@ STARTS = (
     ("POST", "/mcp", JSON, b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'),
 )
 """What does something: method, path, type and body."""
+_SHOWN = ("/login", "/attach", "/attach/remove", "/watches", "/api/watches", "/api/sources")
+"""Paths that show a form or a list when they are read."""
+_REMOVES = ("DELETE", "/api/sources", 400)
+"""What removes a source, which nothing names here."""
 READS = ("/api/answers", "/api/answers/1", "/api/status", "/api/openapi.json", "/mcp")
 PAGES = (
     *("/", "/answers", "/answers/1", "/answers/1.md", "/answers/1/quotes/1", "/running/abc", "/running/abc/events"),
     *("/search?q=tea", "/sources", "/sources/site.example", "/graph", "/pages/1", "/login", "/static/style.css"),
+    *("/conversations", "/gaps", "/watches", "/attach", "/attach/remove?source=x", "/attach/events?source=x"),
+    *("/answers/1.bib", "/answers/1.ris", "/answers/1.csl.json", "/api/conversations", "/api/gaps", "/commands/run"),
     *("/history?url=site.example", "/history/at?url=site.example", "/history/diff?url=x", "/history/changes?target=x"),
 )
 
@@ -153,14 +173,14 @@ async def methods(client: httpx2.AsyncClient) -> list[Attack]:
     queries = ("", "?question=Who&url=https://site.example/", f"?token={TOKEN}&next=/")
     for (_, path, _, _), method, query in product(STARTS, ("GET", "HEAD"), queries):
         response = await client.request(method, path + query)
-        is_form = path == "/login"
-        held = response.status_code in (400, 404, 405, 406, 401) or (is_form and "set-cookie" not in response.headers)
+        held = response.status_code in (400, 404, 405, 406, 401)
+        held |= path in _SHOWN and "set-cookie" not in response.headers
         attacks.append(Attack("methods", f"{method} {path}{query}", "" if held else f"status {response.status_code}"))
     paths = [path for path in (*(start[1] for start in STARTS), *READS, *PAGES) if path != "/mcp"]
     for path, method in product(paths, ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "GETPOST")):
         headers = {"origin": _base(client), "access-control-request-method": "POST"}
         response = await client.request(method, path, headers=headers)
-        held = response.status_code in (404, 405)
+        held = response.status_code in (404, 405) or (method, path, response.status_code) == _REMOVES
         attacks.append(Attack("methods", f"{method} {path}", "" if held else f"status {response.status_code}"))
     for path in ("/ask", "/login", "/api/ask"):
         for header in ("x-http-method-override", "x-method-override", "x-original-url", "x-rewrite-url"):
@@ -277,7 +297,7 @@ async def bodies(client: httpx2.AsyncClient) -> list[Attack]:
         await sent("10 MB with length", path, b"a=" + b"b" * 10_000_000, FORM, 413)
         await sent("10 MB without length", path, [b"b" * 100_000] * 100, FORM, 413)
         await sent("20,000 fields", path, b"a&" * 20_000, FORM, 400)
-        await sent("20,000 escapes", path, b"question=" + b"%zz" * 20_000, FORM, 303, 400)
+        await sent("20,000 escapes", path, b"question=" + b"%zz" * 20_000, FORM, 303, 400, 422)
         await sent("JSON", path, b'{"token": "x"}', JSON, 303, 400, 415)
         await sent("text", path, b"token=x", "text/plain", 303, 400, 415)
         for charset in _CHARSETS:
@@ -287,7 +307,7 @@ async def bodies(client: httpx2.AsyncClient) -> list[Attack]:
             await sent(
                 f"multipart in {charset}", path, part, f"multipart/form-data; boundary=x; charset={charset}", 415
             )
-        await sent("NUL and surrogates", path, b"question=%00%ed%a0%80&token=%00&next=%00", FORM, 303, 400)
+        await sent("NUL and surrogates", path, b"question=%00%ed%a0%80&token=%00&next=%00", FORM, 303, 400, 422)
     for path in ("/api/ask", "/api/search", "/api/answer", "/api/feedback"):
         await sent("10 MB with length", path, b" " * 10_000_000, JSON, 413)
         await sent("10 MB without length", path, [b" " * 100_000] * 100, JSON, 413)

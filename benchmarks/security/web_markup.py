@@ -147,7 +147,7 @@ _FIELDS = (
 )
 _FORMS = (
     *("/login", "/search", "/sources", "/graph", "/history", "/history/at", "/history/diff", "/history/changes"),
-    *("/answers", "/pages/1", "/nowhere"),
+    *("/answers", "/pages/1", "/nowhere", "/attach", "/attach/remove", "/conversations", "/gaps", "/watches"),
 )
 EVENTS = {"status", "sentence", "done", "problem", "phase", "page", "pages", "round", "state"}
 """Names of the events of a page."""
@@ -171,6 +171,16 @@ async def markup(client: httpx2.AsyncClient) -> list[Attack]:
             f"form refused with payload {number}",
             await client.post("/ask", data={**fields, "question": f"{payload} ?"}),
         )
+        for path in ("/attach/look", "/attach", "/attach/keep", "/attach/read", "/watches", "/answers/1/feedback"):
+            filled = {
+                **fields,
+                "name": payload,
+                "pages": payload,
+                "kind": payload,
+                "text": payload,
+                "better_url": payload,
+            }
+            await page(f"{path} sent with payload {number}", await client.post(path, data=filled))
         given = dict.fromkeys(_FIELDS, payload)
         for path in _FORMS:
             await page(f"{path} with payload {number}", await client.get(path, params=given))

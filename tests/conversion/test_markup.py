@@ -12,11 +12,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from webrag_core.acquisition.acquirer import AcquiredPage
-from webrag_core.conversion import html as conversion
 from webrag_core.conversion.anchors import AnchorMarks
 from webrag_core.conversion.converted_page import ConvertedPage
 from webrag_core.conversion.html import convert_html
-from webrag_core.conversion.markup.models import MAX_CHARS, MAX_NODES, MarkupNode, PageMarkup
+from webrag_core.conversion.markup.models import MAX_CHARS, MAX_NODES, NO_MARKUP, MarkupNode, PageMarkup
 from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.errors import FetchError
 
@@ -271,4 +270,4 @@ def test_marks_change_nothing_and_offsets_are_right(parts: list[str]) -> None:
 
 def test_nothing_is_read_of_a_page_without_markup() -> None:
     assert convert("").markup == PageMarkup()
-    assert conversion.NO_MARKUP.is_sound(0)
+    assert NO_MARKUP.is_sound(0)

@@ -10,7 +10,7 @@ from webrag_core.config import Settings
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.retrieval import resident_index
 from webrag_core.retrieval.request import Pattern, ScopeFilter, SearchRequest
-from webrag_core.retrieval.resident_index import READ_AFTER, ResidentIndex, ask_state
+from webrag_core.retrieval.resident_index import READ_AFTER, ResidentIndex, ask_state, residence_in
 from webrag_core.retrieval.scope import Scope, scope_size
 from webrag_core.retrieval.search import CorpusSearch, search
 from webrag_core.store.database import Database
@@ -93,7 +93,7 @@ def test_an_index_is_of_the_state_that_is_searched(settings: Settings) -> None:
             assert not any("monocle" in found.chunk.text for found in (await search(corpus, request)).chunks)
             async with corpus.database.snapshot() as connection:
                 sizes = (await scope_size(connection, Scope(None, {}))).indexes
-                state = await ask_state(connection, corpus.database, model_id)
+                state = await ask_state(connection, residence_in(corpus.database, model_id), model_id)
                 assert await state.index(connection, replace(sizes, corpus_parents=10**6)) is None  # too many to hold
 
     asyncio.run(body())

@@ -7,12 +7,14 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from webrag_core.acquisition.robots import RobotsRules
 from webrag_core.acquisition.sitemaps.models import SiteMap
 from webrag_core.errors import FetchError, Reason
 from webrag_core.result_warnings import Caution
+
+if TYPE_CHECKING:  # it brings the client of HTTP along
+    from webrag_core.acquisition.robots import RobotsRules
 
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 

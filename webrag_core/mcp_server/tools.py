@@ -164,7 +164,7 @@ async def attach(
     pages: Annotated[int, Field(ge=1, description="Page limit")] = DEFAULT_PAGES,
     refresh_hours: Annotated[float | None, Field(gt=0, description="Hours between refreshes")] = None,
 ) -> Response:
-    """See `attaching.AttachSite` and `site_preview.PreviewSite`."""
+    """See `application.attaching.AttachSite` and `site_preview.PreviewSite`."""
     return await _calls(ctx).attach(ctx, url=url, look=look, pages=pages, refresh_hours=refresh_hours)
 
 

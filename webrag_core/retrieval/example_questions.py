@@ -29,10 +29,11 @@ _SHORTEST, _LONGEST = 8, 70
 _PAGES = 8
 """Pages of a source whose headings are looked at, each up to `_CHARACTERS`."""
 _CHARACTERS = 6_000
+# in no order within a source: an ordered part of a large one would read all of it
 _TEXTS = """
 SELECT s.key, left(v.markdown, %(characters)s), language_of(v.language, v.detected_language)
 FROM sources s CROSS JOIN LATERAL (SELECT d.id, d.current_version FROM documents d
- WHERE d.source_id = s.id AND d.current_version IS NOT NULL ORDER BY d.id LIMIT %(pages)s) d
+ WHERE d.source_id = s.id AND d.current_version IS NOT NULL LIMIT %(pages)s) d
 CROSS JOIN LATERAL (SELECT * FROM document_versions WHERE id = d.current_version LIMIT 1) v
 WHERE s.key = ANY(%(keys)s) AND v.markdown IS NOT NULL ORDER BY s.key, d.id
 """

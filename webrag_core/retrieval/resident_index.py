@@ -143,7 +143,7 @@ class ResidentIndex:
 
 
 @dataclass(slots=True)
-class _Residence:
+class Residence:
     """The index of a database and model, the state that was last searched, and how often."""
 
     index: ResidentIndex | None = None
@@ -154,7 +154,7 @@ class _Residence:
 
 @dataclass(slots=True)
 class _Residences:
-    of_models: dict[int, _Residence] = field(default_factory=dict)
+    of_models: dict[int, Residence] = field(default_factory=dict)
 
 
 _LOCK = Lock()  # corpora may be open in several threads
@@ -165,7 +165,7 @@ _HELD: WeakKeyDictionary[Database, _Residences] = WeakKeyDictionary()
 class AskedState:
     """The state of the tables, asked for and not yet read."""
 
-    residence: _Residence
+    residence: Residence
     model_id: int
     cursor: AsyncCursor
 
@@ -192,10 +192,15 @@ class AskedState:
         return residence.index
 
 
-async def ask_state(connection: AsyncConnection, database: Database, model_id: int) -> AskedState:
-    """Ask for the state of the tables, which may be part of a pipeline. `database` is where the connection is from."""
+def residence_in(database: Database, model_id: int) -> Residence:
+    """Where the index of a model is held for a database."""
     with _LOCK:
-        residence = _HELD.setdefault(database, _Residences()).of_models.setdefault(model_id, _Residence())
+        return _HELD.setdefault(database, _Residences()).of_models.setdefault(model_id, Residence())
+
+
+async def ask_state(connection: AsyncConnection, residence: Residence, model_id: int) -> AskedState:
+    """Ask for the state of the tables, which may be part of a pipeline. `residence` is that of the connection's
+    database."""
     return AskedState(residence, model_id, await connection.execute(_STATE, (model_id,)))
 
 

@@ -35,7 +35,7 @@ from webrag_core.retrieval.models import (
 from webrag_core.retrieval.patterns import RetrievalContext, best_of, run_pattern
 from webrag_core.retrieval.ranking import Depths, to_chunk
 from webrag_core.retrieval.request import Mode, Pattern, SearchRequest
-from webrag_core.retrieval.resident_index import AskedState, ResidentIndex, ask_state
+from webrag_core.retrieval.resident_index import AskedState, ResidentIndex, ask_state, residence_in
 from webrag_core.retrieval.scope import Scope, ScopeSize, resolve_scope, scope_size, within_dates
 from webrag_core.retrieval.spelling import find_spellings
 from webrag_core.retrieval.weights import SHIPPED, ScoreWeights, weights_in_force
@@ -90,10 +90,12 @@ class Searcher:
         vectors, failure = await self._embed(queries, Pattern.RERANKED)
         embedded = time.perf_counter()
 
+        residence = residence_in(self._database, self._model_id)
+
         async def search(at: int) -> RetrievalResult:
             vector = None if vectors is None else vectors[at : at + 1]
             async with self._database.pipelined_snapshot() as connection:
-                state = await ask_state(connection, self._database, self._model_id)
+                state = await ask_state(connection, residence, self._model_id)
                 result, _ = await self._search(connection, requests[at], vector, scope, state, relaxed)
             return _finished(result, failure, started, embedded)
 
@@ -128,9 +130,10 @@ class Searcher:
         started = time.perf_counter()
         vectors, failure = await self._embed(request.queries, request.pattern)
         embedded = time.perf_counter()
+        residence = residence_in(self._database, self._model_id)
         async with self._database.pipelined_snapshot() as connection:
             live = await self._ask_live(connection)
-            state = await ask_state(connection, self._database, self._model_id)
+            state = await ask_state(connection, residence, self._model_id)
             warnings = await check_filters(connection, request.filters)
             scope = await resolve_scope(connection, request.filters)
             scope, undated = await within_dates(connection, scope, request.date_ranges)
