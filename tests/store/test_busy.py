@@ -47,7 +47,7 @@ def test_a_held_lock_ends_commands_and_tools(webrag_here: Webrag, settings: Sett
             await called(client, "status")
             async with await psycopg.AsyncConnection.connect(database_url) as other:  # the server reads in this loop
                 await other.execute("LOCK TABLE documents, document_versions IN ACCESS EXCLUSIVE MODE")
-                results = [await called(client, "status"), await called(client, "ingest", url=PAGE)]
+                results = [await called(client, "status"), await called(client, "ingest", urls=PAGE)]
             return [text_of(result) for result in results]
 
     with locked(database_url, "documents", "document_versions"):
