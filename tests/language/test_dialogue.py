@@ -106,3 +106,9 @@ def test_only_words_of_the_earlier_question_are_carried(earlier: str, question: 
     assert {part for word in resolved.carried for part in re.findall(r"\w+", word.casefold())} <= there
     if not resolved.carried:
         assert resolved.text == question
+
+
+def test_a_reason_for_an_answer_takes_no_clause_of_an_open_question() -> None:
+    for earlier in ("Which recipes are vegan?", "How long do I bake the apple pie?", "Who may fish in the lake?"):
+        assert re.fullmatch(r"why \([\w ]+\)\?", resolve(earlier, "why?").text), earlier
+    assert resolve("Do I need to rinse rice?", "why?").text == "Why do I need to rinse rice?"

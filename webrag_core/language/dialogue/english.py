@@ -21,6 +21,10 @@ _BARE = re.compile(
     r"(?: (?:is|was|are|were|does|did) (?:that|this|it|so))?(?: so)?$",
     re.I,
 )
+_REASON = re.compile(r"^(?:why|how come)\b", re.I)
+_OPEN = re.compile(
+    r"^(?:which|what|who|whom|whose|when|where|how (?!(?:do|does|did|can|could|should|to)\b)\w+)\b", re.I
+)
 _WH = r"(?:what|which|who|whom|whose|when|where|why|how)"
 _AUX = "|".join(AUXILIARIES)
 _MORE = re.compile(
@@ -119,9 +123,11 @@ def completed(earlier: str, typed: str) -> str | None:
     bare = rest.rstrip(" ?.!…")
     if not bare:
         return None
-    if match := _BARE.match(bare):
-        return clause_of(earlier, match["wh"].lower())
     topic = topic_of(earlier)
+    if match := _BARE.match(bare):
+        if _REASON.match(bare) and _OPEN.match(earlier):  # of the answer, which no clause of the question states
+            return f"{bare} ({topic.whole})?"
+        return clause_of(earlier, match["wh"].lower())
     if _MORE.fullmatch(bare):
         return f"{bare} ({topic.noun})?"
     if topic.deed and (match := _OTHER_DEED.match(bare)) and match["verb"] not in AUXILIARIES:
