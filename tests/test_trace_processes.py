@@ -75,7 +75,7 @@ def test_calls_of_the_installed_server_have_the_traces_that_they_name(database_u
             with (tmp_path / "log").open("w") as log:
                 async with Client(stdio_client(parameters, errlog=log)) as client:
                     for trace_id, query in zip(IDS, QUESTIONS, strict=True):
-                        arguments = {"url": [f"{site.url}/", f"{site.url}/gone"], "query": query}
+                        arguments = {"urls": [f"{site.url}/", f"{site.url}/gone"], "question": query}
                         meta = {"traceparent": parent_of(trace_id)}
                         result = await client.session.call_tool("answer", arguments, meta=meta)  # type: ignore[arg-type]
                         assert not result.is_error, result.content

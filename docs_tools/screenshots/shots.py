@@ -90,7 +90,7 @@ def failure(stage: Stage) -> None:
     """A run that failed over a bad address."""
     launchpad(stage)
     editor = stage.page.locator(".CodeMirror").first
-    editor.evaluate("it => it.CodeMirror.setValue('query: what?\\nurl: not a url')")
+    editor.evaluate("it => it.CodeMirror.setValue('question: what?\\nurls: [not a url]')")
     _launch(stage.page)
     expect(stage.page.get_by_text("[invalid_url]").first).to_be_visible(timeout=MILLISECONDS)
 

@@ -118,7 +118,7 @@ def test_launch_from_the_launchpad_and_read_the_answer(ui: Ui, page: Page) -> No
     expect(editor).to_contain_text("- https://docs.python.org/3.11/")
     lines = [line.strip("\u200b ") for line in editor.locator(".CodeMirror-line").all_inner_texts()]
     assert [line.split(":")[0] for line in lines if line and not line.strip().startswith("-")] == ["question", "urls"]
-    question = next(line.removeprefix("query: ") for line in lines if line.startswith("query: "))
+    question = next(line.removeprefix("question: ") for line in lines if line.startswith("question: "))
 
     page.get_by_role("button", name="Launch run").click()
     page.wait_for_url("**/runs/**")
@@ -156,8 +156,8 @@ def test_launch_from_the_launchpad_and_read_the_answer(ui: Ui, page: Page) -> No
 def test_bad_input_is_one_sentence_on_the_run_page(ui: Ui, page: Page) -> None:
     page.goto(f"{ui.address}/locations/webrag/jobs/answer/playground")
     editor = page.locator(".CodeMirror-code")
-    expect(editor).to_contain_text("query: ")
-    page.locator(".CodeMirror").first.evaluate("it => it.CodeMirror.setValue('query: what?\\nurls: [not a url]')")
+    expect(editor).to_contain_text("question: ")
+    page.locator(".CodeMirror").first.evaluate("it => it.CodeMirror.setValue('question: what?\\nurls: [not a url]')")
     page.get_by_role("button", name="Launch run").click()
     page.wait_for_url("**/runs/**")
     failed = page.get_by_text("[invalid_url]")

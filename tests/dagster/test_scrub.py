@@ -145,7 +145,7 @@ def test_no_file_of_the_home_holds_a_planted_word(filled: tuple[Home, Path]) -> 
         refused = home.webrag("forget", PLANTED, "--yes", "--scrub", warc=warc, code=1)
     assert "nothing was removed" in refused
     printed = home.webrag("forget", PLANTED, "--yes", "--scrub", warc=warc)
-    assert "tables and the log of the database written anew" in printed
+    assert "tables and the log of the database are written anew" in printed
     left = {word: files for word, files in home.holding(*WORDS).items() if files}
     assert left == {}, printed
     home.webrag("verify", warc=warc)
