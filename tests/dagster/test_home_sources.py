@@ -31,7 +31,7 @@ def test_a_file_of_the_home_is_a_source(tmp_path: Path, monkeypatch: pytest.Monk
     keys = {key.to_user_string() for key in repository.asset_graph.get_all_asset_keys()}
     assert keys == {"sources/home/tea", "sources/home/coffee"}
     declared = declared_of(repository)
-    assert {one["key"]: (one["declared_in"], one["refresh_hours"]) for one in declared.declarations} == {
+    assert {source["key"]: (source["declared_in"], source["refresh_hours"]) for source in declared.declarations} == {
         "tea.example/guide": ("home/sources/tea.yaml", 168),
         "coffee.example": ("home/sources/coffee.yml", 24),
     }
@@ -50,7 +50,7 @@ def test_a_file_with_a_mistake_fails_alone(tmp_path: Path, monkeypatch: pytest.M
         "tea__yml": TEA,
     }
     declared = declared_of(declared_in(tmp_path, tea__yaml=TEA, **bad).get_repository_def())
-    assert [one["key"] for one in declared.declarations] == ["tea.example/guide"]
+    assert [source["key"] for source in declared.declarations] == ["tea.example/guide"]
     assert sorted(declared.broken) == [f"home/sources/{name.replace('__', '.')}" for name in sorted(bad)]
     assert "colour" in declared.broken["home/sources/e.yaml"]
     assert "same name" in declared.broken["home/sources/tea.yml"]

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from webrag_core.cli.database import on_database
 from webrag_core.cli.output import Json, print_json, print_line, print_table
-from webrag_core.config import load_settings
 from webrag_core.page_text import one_line
-
-if TYPE_CHECKING:
-    from webrag_core.application.reading import ConversationList
-    from webrag_core.history.conversations import Conversation
 
 
 def conversations(
@@ -23,15 +18,8 @@ def conversations(
 ) -> None:
     """List conversations of more than one question. `webrag ask … --follows ID` goes on from an answer."""
     from webrag_core.application.reading import ListConversations
-    from webrag_core.store.database import Database
 
-    wanted = ListConversations.of(limit=limit, before=before)
-
-    async def work() -> ConversationList:
-        async with await Database.open(load_settings()) as database:
-            return await wanted.read(database)
-
-    listed = asyncio.run(work())
+    listed = on_database(ListConversations.of(limit=limit, before=before).read)
     if as_json:
         print_json(listed)
         return
@@ -56,15 +44,8 @@ def conversation(
 ) -> None:
     """Open the conversation that an answer is of."""
     from webrag_core.application.reading import OpenConversation
-    from webrag_core.store.database import Database
 
-    wanted = OpenConversation.of(number=number)
-
-    async def work() -> Conversation:
-        async with await Database.open(load_settings()) as database:
-            return await wanted.read(database)
-
-    opened = asyncio.run(work())
+    opened = on_database(OpenConversation.of(number=number).read)
     if as_json:
         print_json(opened)
         return

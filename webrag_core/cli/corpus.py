@@ -98,8 +98,10 @@ def ingest(
     pages = archive.page_urls() if archive else canonical_urls(urls or [], malformed)
     wanted = Ingest.of(urls=pages, refresh=refresh, all_text=all_text, again=archive is None)
 
+    settings = load_settings()
+
     async def work() -> IngestReport:
-        async with Corpus.open(load_settings(), archive) as corpus:
+        async with Corpus.open(settings, archive) as corpus:
             with progress(len(pages), "ingest", kept=_KEPT) as advance:
 
                 def done(url: str, result: AddedDocument | FetchError) -> None:
@@ -119,7 +121,7 @@ def ingest(
             f" {report.reused} already there, {len(report.failed)} failed;"
             f" {report.embedded} texts embedded{tokens_charged(report.embedding_tokens)}"
         )
-        if report.embedded and load_settings().retrieval_windows:
+        if report.embedded and settings.retrieval_windows:
             print_line("`webrag model windows` lets questions find them that are put in other words")
     raise typer.Exit(1 if report.failed else 0)
 

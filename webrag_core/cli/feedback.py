@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from webrag_core.cli.database import on_database
 from webrag_core.cli.output import Json, out, print_json, print_line, print_table
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
@@ -59,7 +60,6 @@ def record_command(
     """Say what is right or wrong about an answer. A better source is checked against the stored page at once."""
     from webrag_core.feedback.models import Better, NewFeedback
     from webrag_core.feedback.store import record
-    from webrag_core.store.database import Database
 
     if better_url is None and (quote is not None or version is not None or span is not None):
         raise InvalidInputError("--quote, --version and --span need --better-url")
@@ -78,11 +78,7 @@ def record_command(
     )
     new.check()
 
-    async def work() -> Feedback:
-        async with await Database.open(load_settings()) as database:
-            return await record(database, new)
-
-    stored = asyncio.run(work())
+    stored = on_database(lambda database: record(database, new))
     if as_json:
         print_json(stored)
         return
@@ -105,17 +101,12 @@ def list_command(
 
     from webrag_core.feedback.models import State
     from webrag_core.feedback.store import list_feedback
-    from webrag_core.store.database import Database
 
     known: State | None = next((item for item in get_args(State) if item == state), None)
     if state is not None and known is None:
         raise InvalidInputError(f"--state is {', '.join(get_args(State))}")
 
-    async def work() -> list[Feedback]:
-        async with await Database.open(load_settings()) as database:
-            return await list_feedback(database, answer_id=answer, state=known, limit=limit)
-
-    rows = asyncio.run(work())
+    rows = on_database(lambda database: list_feedback(database, answer_id=answer, state=known, limit=limit))
     if as_json:
         print_json({"feedback": [row.model_dump(mode="json") for row in rows]})
         return

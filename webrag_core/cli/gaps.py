@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from webrag_core.cli.database import on_database
 from webrag_core.cli.output import Json, check_writable, print_json, print_line, write_file
-from webrag_core.config import load_settings
 from webrag_core.page_text import one_line
-
-if TYPE_CHECKING:
-    from webrag_core.application.reading import GapList
 
 
 def gaps(
@@ -27,18 +23,13 @@ def gaps(
 ) -> None:
     """List questions that were refused, answered low or marked wrong, by week and source."""
     from webrag_core.application.reading import ListGaps
-    from webrag_core.store.database import Database
 
     wanted = ListGaps.of(since=since, source=source)
     wanted.check()
     if pages is not None:
         check_writable(pages)
 
-    async def work() -> GapList:
-        async with await Database.open(load_settings()) as database:
-            return await wanted.read(database)
-
-    listed = asyncio.run(work())
+    listed = on_database(wanted.read)
     if pages is not None:
         lacking = dict.fromkeys(url for gap in listed.gaps for url in gap.lacking)
         write_file(pages, "".join(f"{url}\n" for url in lacking))

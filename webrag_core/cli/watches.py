@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from webrag_core.cli.addresses import with_scheme
+from webrag_core.cli.database import on_corpus, on_database
 from webrag_core.cli.output import Json, complain, print_json, print_line, print_table
-from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.readable import counted
 
 if TYPE_CHECKING:
-    from webrag_core.watches.models import Watch
+    from webrag_core.store.database import Database
     from webrag_core.watches.rounds import WatchRound
 
 watch_app = typer.Typer(
@@ -43,24 +42,19 @@ def add(
 ) -> None:
     """Watch something. What is stored of it now is what later texts and answers are compared with."""
     from webrag_core.application.watching import AddWatch
-    from webrag_core.store.database import Database
 
     if page is not None and len(page.split()) > 1:
         raise InvalidInputError(f"{page!r} is no address; a question goes behind --question")
 
-    async def work() -> Watch:
-        wanted = AddWatch.of(
-            page=None if page is None else with_scheme(page),
-            section=tuple(section or ()),
-            question=question,
-            sources=tuple(source or ()),
-            answer=answer,
-            pace="daily" if daily else "at_once",
-        )
-        async with await Database.open(load_settings()) as database:
-            return await wanted.add(database)
-
-    watch = asyncio.run(work())
+    wanted = AddWatch.of(
+        page=None if page is None else with_scheme(page),
+        section=tuple(section or ()),
+        question=question,
+        sources=tuple(source or ()),
+        answer=answer,
+        pace="daily" if daily else "at_once",
+    )
+    watch = on_database(wanted.add)
     if as_json:
         print_json(watch.model_dump(mode="json"))
     else:
@@ -73,15 +67,14 @@ def add(
 def list_all(as_json: Json = False) -> None:
     """All watches, with the last look and the last message of each."""
     from webrag_core.application.watching import WatchList
-    from webrag_core.store.database import Database
     from webrag_core.watches.store import list_watches
 
-    async def work() -> WatchList:
-        async with await Database.open(load_settings()) as database, database.connection() as connection:
+    async def work(database: Database) -> WatchList:
+        async with database.connection() as connection:
             watches = await list_watches(connection)
         return WatchList(watches=watches, total=len(watches))
 
-    listed = asyncio.run(work())
+    listed = on_database(work)
     if as_json:
         print_json(listed.model_dump(mode="json"))
         return
@@ -112,14 +105,8 @@ def remove(
 ) -> None:
     """Watch something no longer."""
     from webrag_core.application.watching import RemoveWatch
-    from webrag_core.store.database import Database
 
-    async def work() -> Watch:
-        wanted = RemoveWatch.of(number=number)
-        async with await Database.open(load_settings()) as database:
-            return await wanted.remove(database)
-
-    watch = asyncio.run(work())
+    watch = on_database(RemoveWatch.of(number=number).remove)
     if as_json:
         print_json({"watch": watch.watch_id, "state": "removed"})
     else:
@@ -137,16 +124,10 @@ def check(
 
     The platform does that by itself after each refresh. Questions are put to the stored pages again.
     """
-    from webrag_core.application.services import Services
     from webrag_core.application.watching import CheckWatches
-    from webrag_core.indexing.pipeline import Corpus
     from webrag_core.watches.messages import headline, lines_of
 
-    async def work() -> WatchRound:
-        async with Corpus.open(load_settings()) as corpus:
-            return await CheckWatches.of(dry_run=dry_run).run(Services.over(corpus))
-
-    round_of_all = asyncio.run(work())
+    round_of_all = on_corpus(CheckWatches.of(dry_run=dry_run).run)
     for problem in round_of_all.problems:
         complain(problem)
     if as_json:
