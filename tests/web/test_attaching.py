@@ -42,14 +42,15 @@ def events(response: httpx2.Response) -> list[dict[str, object]]:
 
 def texts(response: httpx2.Response, path: str) -> list[str]:
     """Texts of the elements at a path, on one line each."""
-    return [" ".join(one.text_content().split()) for one in html.document_fromstring(response.content).xpath(path)]
+    elements = html.document_fromstring(response.content).xpath(path)
+    return [" ".join(element.text_content().split()) for element in elements]
 
 
 def test_a_program_looks_attaches_and_watches(database_url: str) -> None:
     with serving_kettles(5) as site, opened(database_url, site) as client:
         seen = client.post("/api/sources/preview", json={"url": site.url, "pages": 3}).json()
         assert (seen["source"], seen["pages"], seen["counted_by"], seen["language"]) == (key_of(site), 3, "map", "en")
-        assert {one["reason"]: one["pages"] for one in seen["left_out"]} == {"robots_disallowed": 1, "page_limit": 2}
+        assert {left["reason"]: left["pages"] for left in seen["left_out"]} == {"robots_disallowed": 1, "page_limit": 2}
         assert (seen["robots"], seen["attached"], seen["stored"]) == ("allowed", False, 0)
         assert client.get("/api/sources").json()["total"] == 0  # to look stores nothing
 
@@ -75,7 +76,7 @@ def test_without_a_map_links_are_followed(database_url: str) -> None:
     with serving_kettles(3, mapped=False) as site, opened(database_url, site) as client:
         seen = client.post("/api/sources/preview", json={"url": site.url}).json()
         assert (seen["pages"], seen["counted_by"], seen["is_complete"]) == (3, "links", True)
-        assert {one["reason"]: one["pages"] for one in seen["left_out"]} == {
+        assert {left["reason"]: left["pages"] for left in seen["left_out"]} == {
             "robots_disallowed": 1,
             "unsupported_type": 2,
         }

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from webrag_core.application.failure_words import DEFECT, failure_words
 from webrag_core.errors import (
     AgentsFailedError,
     ChatError,
@@ -23,11 +24,7 @@ from webrag_core.errors import (
     StoreError,
     WebragError,
 )
-from webrag_core.page_text import one_line
 from webrag_core.retrieval.models import Contract
-
-LONGEST_MESSAGE = 600
-DEFECT = "an internal error; the server's log says more"
 
 
 class Problem(Contract):
@@ -62,7 +59,7 @@ class Refusal:
             code = _CODE_OF_STATUS.get(error.status_code, "http_error")
             return cls(error.status_code, code, error.detail, error.headers or {})
         if isinstance(error, WebragError):
-            return cls(_status_of(error), _code_of(error), _message_of(error))
+            return cls(_status_of(error), _code_of(error), failure_words(error))
         return cls(500, "internal_error", DEFECT)
 
     @property
@@ -161,13 +158,6 @@ _STATUS_OF_CLASS: tuple[tuple[type[WebragError], int], ...] = (
 )
 """For errors whose code is not in the table; 500 for all others."""
 
-_STORE = "the database cannot be used now; the server's log says why"
-_STORE_MESSAGES: Mapping[str, str] = {
-    "database_busy": "the database is busy; ask again in a minute",
-    "disk_full": "the disk of the database is full",
-    "database_read_only": "the database is read-only now",
-}
-
 
 def _status_of(error: WebragError) -> int:
     if error.code in _STATUS_OF_CODE:
@@ -178,13 +168,3 @@ def _status_of(error: WebragError) -> int:
 def _code_of(error: WebragError) -> str:
     """The error's code; what is not stored has one of its own here."""
     return "not_stored" if isinstance(error, NotStoredError) else error.code
-
-
-def _message_of(error: WebragError) -> str:
-    """The message in one line of visible characters. What the database says stays in the log: it names folders."""
-    if isinstance(error, StoreError):
-        return _STORE_MESSAGES.get(error.code, _STORE)
-    message = one_line(error.message)
-    if isinstance(error, NotStoredError):
-        message = message.partition("; `webrag ")[0]  # the way out on the command line
-    return message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"

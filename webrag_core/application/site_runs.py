@@ -8,9 +8,10 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
+from webrag_core.application.failure_words import DEFECT, failure_words
 from webrag_core.corpus.refresh import PageStep, RefreshReport
 from webrag_core.corpus.sources import find_source
-from webrag_core.errors import BusyError, NotStoredError, Reason, StoreError, WebragError
+from webrag_core.errors import BusyError, NotStoredError, Reason, WebragError
 from webrag_core.page_text import one_line
 from webrag_core.retrieval.models import Contract
 from webrag_core.trace import traced
@@ -26,9 +27,6 @@ _MOST_ENDED = 32
 _MOST_SHOWN = 8
 _MOST_FAILURES = 50
 _BETWEEN_SECONDS = 0.25
-
-_STORE = "the database cannot be used now; the log says why"
-_DEFECT = "an internal error; the log says more"
 
 ReadingState = Literal["waiting", "reading", "done", "stopped", "failed"]
 
@@ -165,12 +163,11 @@ class SiteRun:
                 if report.empty is not None:
                     state, problem = "failed", "no page of it could be read"
         except WebragError as error:
-            # what the database says names folders of this machine
-            problem = _STORE if isinstance(error, StoreError) else one_line(error.message)
+            problem = failure_words(error)
             logger.warning("%s was not read: %s", self.reading.source, one_line(error.message))
         except Exception:
             logger.exception("a site was not read")
-            problem = _DEFECT
+            problem = DEFECT
         finally:
             self._tell(state=state, problem=problem, now=[], ended_at=datetime.now(UTC))
 

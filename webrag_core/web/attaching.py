@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+from psycopg import AsyncConnection
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -19,7 +20,7 @@ from webrag_core.application.site_preview import PreviewSite, SitePreview
 from webrag_core.application.site_runs import SiteReading, SiteRun
 from webrag_core.application.upkeep import PauseSources, RemoveSource
 from webrag_core.corpus.source_pages import source_summary
-from webrag_core.corpus.sources import find_source
+from webrag_core.corpus.sources import Source, find_source
 from webrag_core.errors import InvalidInputError, NotStoredError, WebragError
 from webrag_core.foreign_values import whole_number
 from webrag_core.web.paths import source_path
@@ -51,11 +52,7 @@ async def look(request: Request) -> Response:
     """What is at an address, with the form that attaches it. Nothing is stored."""
     fields = _fields(await request.form())
     try:
-        preview = await run_apart(
-            PreviewSite.of(
-                url=fields["url"], pages=_pages(fields) or DEFAULT_PAGES, prefix=fields["prefix"] or None
-            ).run(await _services(request))
-        )
+        preview = await run_apart(PreviewSite.of(**_section(fields)).run(await _services(request)))
     except WebragError as error:
         return _form(request, fields, error=error)
     return _form(request, fields, preview=preview)
@@ -65,13 +62,7 @@ async def attach(request: Request) -> Response:
     """Attach it, begin to read its pages, and lead to the page of the source, which shows how it goes."""
     fields = _fields(await request.form())
     try:
-        wanted = AttachSite.of(
-            url=fields["url"],
-            pages=_pages(fields) or DEFAULT_PAGES,
-            prefix=fields["prefix"] or None,
-            refresh_hours=fields["hours"] or None,
-            name=fields["name"] or None,
-        )
+        wanted = AttachSite.of(**_section(fields), refresh_hours=fields["hours"] or None, name=fields["name"] or None)
         run = await wanted.start(await _services(request))
     except WebragError as error:
         return _form(request, fields, error=error)
@@ -186,11 +177,16 @@ def _fields(given: Mapping[str, Any]) -> dict[str, str]:
     return {name: field(texts, name) for name in _FIELDS}
 
 
+def _section(fields: Mapping[str, str]) -> dict[str, object]:
+    """The section that the form for an address means."""
+    return {"url": fields["url"], "pages": _pages(fields) or DEFAULT_PAGES, "prefix": fields["prefix"] or None}
+
+
 def _pages(fields: Mapping[str, str]) -> int | None:
     return whole_number(fields["pages"], 1, _MOST_PAGES)
 
 
-async def _stored_source(connection: Any, key: str) -> Any:
+async def _stored_source(connection: AsyncConnection, key: str) -> Source:
     """The source of this key. Raises RefusedError (404)."""
     try:
         return await find_source(connection, key)

@@ -13,8 +13,9 @@ from typing import Self
 
 from webrag_core.answering.events import AnswerEvent, Done
 from webrag_core.answering.manager import Question
+from webrag_core.application.failure_words import DEFECT
 from webrag_core.application.inputs import check_list
-from webrag_core.application.refusals import DEFECT, Refusal
+from webrag_core.application.refusals import Refusal
 from webrag_core.application.services import Services
 from webrag_core.errors import BusyError, WebragError
 from webrag_core.origin import asked_by

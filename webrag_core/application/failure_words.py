@@ -1,0 +1,28 @@
+"""What a failure means to whoever does not see the log: one line, without a path of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from webrag_core.errors import NotStoredError, StoreError, WebragError
+from webrag_core.page_text import one_line
+
+LONGEST_MESSAGE = 600
+DEFECT = "an internal error; the server's log says more"
+"""Of a failure that nobody foresaw."""
+_STORE = "the database cannot be used now; the server's log says why"
+_STORE_MESSAGES: Mapping[str, str] = {
+    "database_busy": "the database is busy; ask again in a minute",
+    "disk_full": "the disk of the database is full",
+    "database_read_only": "the database is read-only now",
+}
+
+
+def failure_words(error: WebragError) -> str:
+    """The message in one line of visible characters. What the database says stays in the log: it names folders."""
+    if isinstance(error, StoreError):
+        return _STORE_MESSAGES.get(error.code, _STORE)
+    message = one_line(error.message)
+    if isinstance(error, NotStoredError):
+        message = message.partition("; `webrag ")[0]  # the way out on the command line
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"
