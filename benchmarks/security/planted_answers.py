@@ -17,15 +17,14 @@ import json
 import re
 import sys
 import tempfile
-import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import SequenceMatcher
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from benchmarks.local_server import LocalHandler, local_server
 from benchmarks.mcp.injections import EVIL, OURS, QUESTION, SITE, PlantedSite
 from webrag_core.answering.manager import Manager, Question
 from webrag_core.answering.models import Answer
@@ -51,28 +50,15 @@ def holds(text: str, attack: str) -> bool:
 def obedient_model(attacks: Sequence[str]) -> Iterator[str]:
     """The base URL of a chat endpoint that chooses whatever holds an attack, and repeats the attack besides."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(LocalHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             data = json.loads(body["messages"][1]["content"].split("\n")[1])
             content = json.dumps(_obey(data, attacks)).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+            self.reply(200, "application/json", content)
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Quiet."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-        finally:
-            server.shutdown()
-            thread.join()
+    with local_server(Handler) as address:
+        yield f"{address}/v1"
 
 
 def _obey(data: dict[str, Any], attacks: Sequence[str]) -> dict[str, Any]:
