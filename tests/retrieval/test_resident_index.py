@@ -93,7 +93,7 @@ def test_an_index_is_of_the_state_that_is_searched(settings: Settings) -> None:
             assert not any("monocle" in found.chunk.text for found in (await search(corpus, request)).chunks)
             async with corpus.database.snapshot() as connection:
                 sizes = (await scope_size(connection, Scope(None, {}))).indexes
-                state = await ask_state(connection, residence_in(corpus.database, model_id), model_id)
+                state = await ask_state(connection, residence_in(corpus.database, model_id))
                 assert await state.index(connection, replace(sizes, corpus_parents=10**6)) is None  # too many to hold
 
     asyncio.run(body())

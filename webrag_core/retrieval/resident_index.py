@@ -146,6 +146,7 @@ class ResidentIndex:
 class Residence:
     """The index of a database and model, the state that was last searched, and how often."""
 
+    model_id: int
     index: ResidentIndex | None = None
     state: str = ""
     searches: int = 0
@@ -166,7 +167,6 @@ class AskedState:
     """The state of the tables, asked for and not yet read."""
 
     residence: Residence
-    model_id: int
     cursor: AsyncCursor
 
     async def index(self, connection: AsyncConnection, sizes: IndexSizes) -> ResidentIndex | None:
@@ -186,7 +186,7 @@ class AskedState:
             return None
         residence.is_reading, residence.index = True, None
         try:
-            residence.index = await _read(connection, self.model_id, state, sizes)
+            residence.index = await _read(connection, residence.model_id, state, sizes)
         finally:
             residence.is_reading = False
         return residence.index
@@ -195,13 +195,13 @@ class AskedState:
 def residence_in(database: Database, model_id: int) -> Residence:
     """Where the index of a model is held for a database."""
     with _LOCK:
-        return _HELD.setdefault(database, _Residences()).of_models.setdefault(model_id, Residence())
+        return _HELD.setdefault(database, _Residences()).of_models.setdefault(model_id, Residence(model_id))
 
 
-async def ask_state(connection: AsyncConnection, residence: Residence, model_id: int) -> AskedState:
+async def ask_state(connection: AsyncConnection, residence: Residence) -> AskedState:
     """Ask for the state of the tables, which may be part of a pipeline. `residence` is that of the connection's
     database."""
-    return AskedState(residence, model_id, await connection.execute(_STATE, (model_id,)))
+    return AskedState(residence, await connection.execute(_STATE, (residence.model_id,)))
 
 
 async def _read(connection: AsyncConnection, model_id: int, state: str, sizes: IndexSizes) -> ResidentIndex:

@@ -95,7 +95,7 @@ class Searcher:
         async def search(at: int) -> RetrievalResult:
             vector = None if vectors is None else vectors[at : at + 1]
             async with self._database.pipelined_snapshot() as connection:
-                state = await ask_state(connection, residence, self._model_id)
+                state = await ask_state(connection, residence)
                 result, _ = await self._search(connection, requests[at], vector, scope, state, relaxed)
             return _finished(result, failure, started, embedded)
 
@@ -133,7 +133,7 @@ class Searcher:
         residence = residence_in(self._database, self._model_id)
         async with self._database.pipelined_snapshot() as connection:
             live = await self._ask_live(connection)
-            state = await ask_state(connection, residence, self._model_id)
+            state = await ask_state(connection, residence)
             warnings = await check_filters(connection, request.filters)
             scope = await resolve_scope(connection, request.filters)
             scope, undated = await within_dates(connection, scope, request.date_ranges)
