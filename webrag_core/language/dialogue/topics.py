@@ -38,10 +38,11 @@ _SELECTED = re.compile(
     re.I,
 )
 _OPENED = re.compile(rf"^(?:{_AUX})\b (?P<rest>.+)$", re.I)
+# each word is read in one way only: "called" ends in "ed" too, and two ways for each word are 2 ** n for n of them
 _ENDS = re.compile(
-    r"(?: (?:good for|for|like|about|called|named|made of|made|built|kept|put|found|sold|used|there|work|works|mean"
+    r"(?> (?:good for|for|like|about|called|named|made of|made|built|kept|put|found|sold|used|there|work|works|mean"
     r"|means|take|last|cost|start|begin|end|stop|open|close|happen|expire|retire|need|have|contain|live|stay|serve|come|exist"
-    r"|\w{3,}ed))+$",
+    r"|\w{3,}ed)\b)+$",
     re.I,
 )
 _VERB = re.compile(
