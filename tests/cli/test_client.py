@@ -23,6 +23,7 @@ from tests.web.serving import web_server
 from webrag_core.access_token import SERVE_TOKEN, local_token
 from webrag_core.application.command_calls import CommandRunner
 from webrag_core.cli import client, running_server
+from webrag_core.cli.entry import here_first
 from webrag_core.cli.running_server import RunningServer, announced, find_server
 from webrag_core.cli.served import command_runner, described
 from webrag_core.config import Settings, load_settings
@@ -176,6 +177,11 @@ def test_a_server_that_fails_is_not_the_end_of_the_command(filled: Webrag, capsy
     with serving(failing):
         assert client.run(("search", QUESTION)) is None
     assert "the server failed at it" in capsys.readouterr().err
+
+
+def test_the_word_for_this_process_may_stand_anywhere_before_a_double_dash() -> None:
+    assert here_first(["search", "x", "--here", "--json"]) == ["--here", "search", "x", "--json"]
+    assert here_first(["search", "--", "--here"]) == ["search", "--", "--here"]
 
 
 def test_what_a_server_cannot_do_stays_here(filled: Webrag) -> None:

@@ -16,7 +16,10 @@ from webrag_core.routing.plan import ExecutionPlan, HistorySearch
 from webrag_core.routing.question import Question
 
 _NAMED = 4  # values beside the absent one
-_CAUSES = {"request": "ask the reader to do something else", "address": "give addresses of other sites"}
+_CAUSES = {
+    "request": "instructions that share no word with the question",
+    "address": "addresses of sites that the evidence is not from",
+}
 
 
 def status_of(sure: float, gathered: Gathered, *, partial: bool, likely: bool) -> Status:
@@ -62,7 +65,7 @@ def evidence_notes(citations: Sequence[SentenceCitation]) -> list[str]:
 def withheld_notes(withheld: Mapping[str, int]) -> list[str]:
     """Which sentences of the evidence could not be said, by what they do."""
     return [
-        f"sentences that {what} are never part of an answer; there were {withheld[cause]}"
+        f"sentences of the passages that an answer never says, since they hold {what}: {withheld[cause]}"
         for cause, what in _CAUSES.items()
         if cause in withheld
     ]

@@ -16,6 +16,14 @@ def _end_at_once(number: int, frame: FrameType | None) -> None:
     os._exit(128 + number)
 
 
+def here_first(arguments: list[str]) -> list[str]:
+    """The arguments with `--here` in front, where the commands know it, wherever it stands before a `--`."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    if "--here" not in arguments[:end]:
+        return arguments
+    return ["--here", *(text for text in arguments[:end] if text != "--here"), *arguments[end:]]
+
+
 def main() -> None:
     """Run the command line. Exit code 130 after Ctrl-C, 143 after SIGTERM."""
     ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN  # as in a shell's background
@@ -24,6 +32,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, _end_at_once)
     from webrag_core.cli import client
 
+    sys.argv[1:] = here_first(sys.argv[1:])
     code = client.run(sys.argv[1:])
     if code is not None:
         sys.exit(code)
