@@ -20,6 +20,8 @@ from webrag_core.history.as_of import AsOf
 from webrag_core.retrieval.dates import moment
 from webrag_core.routing.question_dates import as_of, since_of, until_of
 
+pytestmark = pytest.mark.slow
+
 GERMAN = ("", "Januar", "Februar", "März", "April", "Mai", "Juni", *(f"{number}. Monat" for number in range(7, 13)))
 BY_LOCALE = {"month_name", "month_abbr", "day_name", "day_abbr"}
 DIRECTIVES = re.compile(r"%[-#]?[aAbBhpcxX]")

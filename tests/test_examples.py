@@ -16,6 +16,8 @@ import pytest
 import webrag_core
 from tests.conftest import REPOSITORY, fresh_database
 
+pytestmark = pytest.mark.slow
+
 DOCS = REPOSITORY / "docs"
 EXAMPLES = DOCS / "examples"
 NOTEBOOK = EXAMPLES / "first-steps.ipynb"

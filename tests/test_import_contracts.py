@@ -6,7 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import REPOSITORY
+
+pytestmark = pytest.mark.slow
 
 
 def test_import_contracts_hold() -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parents[1]
 PACKAGES = ("webrag_core", "webrag_dagster", "evals", "benchmarks", "docs_tools")
 REFUSED = frozenset({"one", "own", "said", "told", "asked", "found"})

@@ -223,6 +223,7 @@ def test_a_very_long_query_stays_whole() -> None:
         analyze_query(" \n" * 1_000_000)
 
 
+@pytest.mark.slow
 def test_no_terminal_escape_of_a_page_reaches_the_terminal(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     attack = "\x1b]0;owned\x07 \x1b[2J \x9b31m \u202e"
     site = LocalSite({"/": page(f"Tea {attack}", f"Green tea {attack} is brewed at eighty degrees.")})

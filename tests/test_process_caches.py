@@ -6,8 +6,12 @@ import ast
 from collections.abc import Callable, Iterator
 from threading import Thread
 
+import pytest
+
 from tests.conftest import REPOSITORY
 from webrag_core.recently_used import RecentlyUsed
+
+pytestmark = pytest.mark.slow
 
 _CONTAINERS = {"dict", "list", "set", "OrderedDict", "defaultdict", "Counter", "deque", "WeakValueDictionary"}
 

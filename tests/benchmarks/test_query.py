@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
+import pytest
+
 from benchmarks.retrieval.query import measure
 from benchmarks.retrieval.vector_data import cut_pages
 from benchmarks.retrieval.vector_store import index_cuts
@@ -13,6 +15,8 @@ from tests.local_site import LocalSite
 from webrag_core.config import Settings
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.retrieval import search as lookup
+
+pytestmark = pytest.mark.slow
 
 PHASES = {"total", "scope", "size", "dense", "terms", "lexical", "candidates", "ranking", "redundancy", "proof", "rest"}
 

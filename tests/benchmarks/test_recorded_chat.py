@@ -15,6 +15,8 @@ from tests.waiting import wait_until
 from webrag_core.errors import ChatError
 from webrag_core.providers.chat import ChatEndpoint, Message
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:

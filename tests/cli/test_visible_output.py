@@ -136,6 +136,7 @@ def test_every_text_is_written_visibly_by_every_writer(text: str) -> None:
                 assert json.loads(shown) == {text: [text]}
 
 
+@pytest.mark.slow
 def test_every_character_that_is_not_seen_is_kept_from_a_terminal(terminal: Terminal) -> None:
     every = "".join(map(chr, range(0x30000))) + "".join(map(chr, range(0xE0000, 0xE0200)))
     for name in ("line", "print", "json"):

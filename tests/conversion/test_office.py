@@ -311,6 +311,7 @@ def test_a_link_out_of_the_package_reads_nothing() -> None:
     assert refusal(body).reason is Reason.EMPTY_PAGE
 
 
+@pytest.mark.slow
 def test_in_the_worker_too() -> None:
     pool = WorkerPool(1)
     try:

@@ -142,6 +142,7 @@ def test_the_message_has_no_words_of_the_page() -> None:
     assert "gnore" not in refusal(WallPage("", page)).message
 
 
+@pytest.mark.slow
 def test_hostile_pages_are_decided_at_once() -> None:
     """Marks that are spoken of a hundred thousand times, headlines without end: patterns that go back would hang."""
     for unit in ("_cf_chl_opt ", "<i g-recaptcha>", "access denied to ", "a.b.", "log in to "):

@@ -122,6 +122,7 @@ def test_one_page_that_lies_is_stale_for_four_intervals_at_most_and_never_again(
     asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_an_honest_site_is_asked_whole_for_one_page_in_twenty(settings: Settings) -> None:
     async def run() -> None:
         site = ServedPages({url: page(f"first{url[-2:]}") for url in URLS})

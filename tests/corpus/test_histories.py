@@ -133,6 +133,7 @@ def test_a_history_is_read_by_what_was_seen(settings: Settings, repository: Writ
     asyncio.run(work())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dates", ["in-force", "seen"])
 def test_reading_again_costs_nothing_and_takes_in_what_is_new(
     settings: Settings, repository: WrittenRepository, dates: HistoryDates

@@ -82,6 +82,7 @@ def test_a_search_finds_the_same_page_and_quote(old_corpus: Settings) -> None:
     asyncio.run(work())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recorded", RECORDED["answers"], ids=lambda answer: answer["url"].rpartition("/")[2])
 def test_a_question_is_answered_as_before(old_corpus: Settings, recorded: dict[str, Any]) -> None:
     async def work() -> None:

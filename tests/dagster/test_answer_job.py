@@ -47,6 +47,7 @@ def failure_text(done: dg.ExecuteInProcessResult) -> str:
     return str(data.description)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("corpus_environment")
 def test_a_run_leaves_rounds_sources_and_a_cited_answer(
     definitions: dg.Definitions, instance: dg.DagsterInstance

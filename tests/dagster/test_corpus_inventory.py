@@ -57,6 +57,7 @@ def test_failed_partitions_are_listed_with_their_reason_until_they_are_mended(
     assert gaps.metadata["gaps"].value == 0  # nobody asked anything
 
 
+@pytest.mark.slow
 def test_a_source_that_nobody_declared_is_stale_after_three_intervals_without_an_answer(
     definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path, corpus_environment: str
 ) -> None:

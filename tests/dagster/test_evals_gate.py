@@ -12,6 +12,8 @@ import pytest
 from webrag_dagster.evaluation.gate import PASSED, RECENT, SCORES, Base, gate, last_passing
 from webrag_dagster.metadata import Metadata
 
+pytestmark = pytest.mark.slow
+
 ITEMS = [f"item-{number}" for number in range(10)]
 CLUSTERS = {item: item for item in ITEMS}
 

@@ -50,6 +50,7 @@ def test_a_page_is_removed_from_the_launchpad(
     assert not again.success
 
 
+@pytest.mark.slow
 def test_no_file_keeps_a_word_of_what_was_removed(
     definitions: dg.Definitions,
     instance: dg.DagsterInstance,

@@ -195,6 +195,7 @@ def test_every_shard_of_a_large_source_is_due_by_itself(tick: Tick, database: st
     assert tick() == []
 
 
+@pytest.mark.slow
 def test_runs_of_others_never_stop_refreshes(
     tick: Tick,
     database: str,

@@ -72,6 +72,7 @@ def test_the_uis_own_pages_are_answered(app: Starlette) -> None:
         assert socket.receive_json() == {"type": "connection_ack"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["http://localhost:3000", "http://[::1]:3000", "http://LOCALHOST:3000", OWN])
 def test_every_name_of_this_machine_is_answered(app: Starlette, base: str) -> None:
     assert client(app, base=base).get("/server_info").status_code == 200

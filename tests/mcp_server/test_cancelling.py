@@ -32,6 +32,7 @@ RUNS = "SELECT state, reason FROM answer_runs ORDER BY id"
 READY = "SELECT canonical_url FROM documents WHERE status = 'ready' ORDER BY 1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("held", ["/", "/green-tea"])
 def test_cancelled_while_fetching(database_url: str, mode: str, held: str) -> None:

@@ -61,6 +61,7 @@ async def served(
         await running
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_a_client_with_the_token_is_served(database_url: str, mode: str) -> None:
     async def work() -> None:

@@ -171,6 +171,7 @@ def test_a_page_in_flight_at_the_deadline_is_listed_as_failed(settings: Settings
     assert result.citations
 
 
+@pytest.mark.slow
 def test_a_seed_that_hangs_does_not_hold_up_the_others(settings: Settings) -> None:
     hurried = settings.model_copy(update={"webrag_answer_timeout": 60.0, "webrag_fetch_timeout": 1.0})
     site = SlowSite(bridges().pages)

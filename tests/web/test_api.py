@@ -70,6 +70,7 @@ def checked(document: dict[str, Any], response: httpx2.Response, method: str, pa
     return content
 
 
+@pytest.mark.slow
 def test_the_description_is_valid_and_complete(document: dict[str, Any]) -> None:
     validate(document)
     reading = ["/search", "/answers", "/answers/{number}", "/history", "/changes", "/sources", "/status"]

@@ -42,6 +42,7 @@ def test_foreign_pages_start_and_read_nothing() -> None:
     assert held(cross_site) > 400
 
 
+@pytest.mark.slow
 def test_without_the_token_nothing_is_open_but_the_form(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(signing_in, "_WRONG_SECONDS", 0.0)
     assert held(tokens, mcp_auth_token=TOKEN, mcp_allowed_hosts="rag.example") > 300

@@ -22,6 +22,8 @@ from webrag_core.http_server import DEFAULT_LIMITS, server_config
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.web.app import web_app
 
+pytestmark = pytest.mark.slow
+
 LONGEST = 0.1  # processor seconds of the loop's thread
 HOST = "https://tea.example"
 FACT = "<p>Green tea is brewed at 80 degrees for two minutes in a pot of clay.</p>"

@@ -169,6 +169,7 @@ def test_a_part_that_begins_in_a_definition_is_no_code() -> None:
     assert len(list(tree.iter("dt"))) > 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("atom", ["|", " ", "_", "`", "[", "](", "![[](", "| a ", "a:\n:   b\n\n", "[](a)", "<"])
 def test_a_long_run_of_marks_is_shown_in_parts_of_bounded_length_and_time(atom: str) -> None:
     text = (atom * 130_000)[:130_000]

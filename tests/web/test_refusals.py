@@ -243,6 +243,7 @@ def errors() -> list[Exception]:
     return made
 
 
+@pytest.mark.slow
 def test_every_error_of_the_core_is_told_in_one_shape(reply: Draft202012Validator) -> None:
     codes = set()
     failures = errors()

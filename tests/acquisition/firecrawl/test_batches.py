@@ -62,6 +62,7 @@ def reasons(pages: dict[str, AcquiredPage | FetchError]) -> dict[str, Reason]:
     return {url: page.reason for url, page in pages.items() if isinstance(page, FetchError)}
 
 
+@pytest.mark.slow
 def test_a_batch_sends_its_options_follows_next_and_every_page_has_its_own_end() -> None:
     elsewhere = "https://api.firecrawl.dev/v2/batch/scrape/job-1?skip=1"
     inside, moved = "http://inside.example/", f"{HOST}/moved"

@@ -179,6 +179,7 @@ def test_a_report_judges_each_set_by_the_others() -> None:
     assert all(float(str(figures[name])) < 0.06 for name in ("in_domain", "unseen_even", "unseen_odd"))
 
 
+@pytest.mark.slow
 def test_pooling_adjacent_violators_by_hand() -> None:
     x, y = np.array([3.0, 1.0, 2.0, 4.0]), np.array([0.0, 0.0, 1.0, 1.0])
     knots, levels = isotonic(x, y, np.array([1.0, 1.0, 3.0, 1.0]))

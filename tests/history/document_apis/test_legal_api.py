@@ -72,6 +72,7 @@ def test_laws_by_identifier_and_day(settings: Settings) -> None:
     asyncio.run(work())
 
 
+@pytest.mark.slow
 def test_what_is_not_stored_says_where_it_could_be_asked_for(settings: Settings) -> None:
     async def work() -> None:
         async with Corpus.open(settings, LocalSite(dict(LAWS))) as corpus:

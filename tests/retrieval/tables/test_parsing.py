@@ -167,6 +167,7 @@ def test_a_table_is_found_whole_by_a_part_of_it() -> None:
     assert tables_at(text, [(0, 5)]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "inside", ["`" * 50_000, "[" * 50_000, "(a" * 50_000, "- " * 50_000, "|" * 50_000, "*" * 50_000, "x " * 50_000]
 )
