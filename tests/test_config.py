@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from tests.command_line import Webrag, webrag  # noqa: F401
 from webrag_core.config import Settings, load_settings
-from webrag_core.corpus_home import announce_new, users_home
+from webrag_core.corpus_home import announce_new, users_folder
 from webrag_core.env_file import (
     RETIRED,
     RETIRED_IN_FILES,
@@ -255,7 +255,29 @@ def test_a_user_has_one_corpus_unless_a_folder_has_its_own(monkeypatch: pytest.M
     assert load_settings().webrag_home == Path("named")
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    assert sys.platform != "linux" or users_home() == Path("/var/lib/webrag"), "the server's user must not pass /root"
+    assert sys.platform != "linux" or users_folder() == "/var/lib/webrag", "the server's user must not pass /root"
+
+
+@pytest.mark.parametrize(
+    ("platform", "named", "folder"),
+    [
+        ("linux", None, "{home}/.local/share/webrag"),
+        ("linux", "relative", "{home}/.local/share/webrag"),
+        ("linux", "/srv/data", "/srv/data/webrag"),
+        ("darwin", " ", "{home}/Library/Application Support/webrag"),
+        ("darwin", "/srv/data", "/srv/data/webrag"),
+    ],
+)
+def test_a_corpus_lies_in_the_data_folder_of_the_system(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, platform: str, named: str | None, folder: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    if named is not None:
+        monkeypatch.setenv("XDG_DATA_HOME", named)
+    assert users_folder() == folder.format(home=tmp_path)
 
 
 def test_a_new_corpus_is_announced_once(

@@ -38,10 +38,10 @@ Names are loaded when they are first used, so that importing one layer never pay
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from webrag_core.posix import require_posix
 
+TYPE_CHECKING = False  # as typing's, which a command that a server runs has no other use for
 if TYPE_CHECKING:
     from webrag_core.answering.events import AnswerEvent
     from webrag_core.answering.manager import Manager, Question

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
+
+TYPE_CHECKING = False  # as typing's; that and pathlib take longer to import than all of this module
+if TYPE_CHECKING:
+    from pathlib import Path
 
 VARIABLE = "WEBRAG_HOME"
 ENV_FILE = "WEBRAG_ENV_FILE"
@@ -15,51 +18,63 @@ FOLDER = ".webrag"
 that appears by stepping into a folder would surprise."""
 
 
-def users_home() -> Path:
-    """The user's own corpus: `webrag` in the data folder of the system, as `~/.local/share/webrag`.
+def users_folder() -> str:
+    """The user's own corpus: `webrag` in the data folder of the system, as `~/.local/share/webrag`: that of the XDG
+    Base Directory Specification, of macOS without XDG_DATA_HOME `~/Library/Application Support`.
 
     Root's lies in /var/lib on Linux: the server runs as another user there, who would have to pass root's own folder.
     """
-    if sys.platform == "linux" and os.geteuid() == 0 and not os.environ.get("XDG_DATA_HOME"):
-        return Path("/var/lib/webrag")
-    from platformdirs import user_data_path  # seldom needed where a start pays for it
+    named = os.environ.get("XDG_DATA_HOME", "").strip()
+    if sys.platform == "linux" and os.geteuid() == 0 and not named:
+        return "/var/lib/webrag"
+    if not os.path.isabs(named):  # the specification ignores relative ones
+        named = os.path.expanduser("~/Library/Application Support" if sys.platform == "darwin" else "~/.local/share")
+    return os.path.join(named, "webrag")
 
-    return user_data_path("webrag", appauthor=False)
+
+def home_folder() -> str:
+    """WEBRAG_HOME where it is set, else `.webrag` of the working directory where it is there, else the user's own."""
+    return os.environ.get(VARIABLE) or (FOLDER if os.path.isdir(FOLDER) else users_folder())
 
 
 def corpus_home() -> Path:
-    """WEBRAG_HOME where it is set, else `.webrag` of the working directory where it is there, else the user's own."""
-    named = os.environ.get(VARIABLE)
-    if named:
-        return Path(named)
-    folder = Path(FOLDER)
-    return folder if folder.is_dir() else users_home()
+    """As `home_folder`."""
+    from pathlib import Path
+
+    return Path(home_folder())
 
 
-def env_file() -> Path | None:
+def settings_file() -> str | None:
     """Return the file to read: that of WEBRAG_ENV_FILE, else `.env` of the corpus, if that has an absolute path.
 
     A relative one (WEBRAG_HOME, or `.webrag`) lies in the working directory, so its file does not count. None where
     there is none.
     """
     if named := os.environ.get(ENV_FILE):
-        return Path(named)
-    file = corpus_home() / ".env"
-    return file if file.is_absolute() and file.exists() else None
+        return named
+    file = os.path.join(home_folder(), ".env")
+    return file if os.path.isabs(file) and os.path.exists(file) else None
 
 
-def stray_env_files() -> list[Path]:
-    """Return the files of the working directory that look like settings and are not `env_file()`."""
-    named = env_file()
-    files = [Path(".env"), corpus_home() / ".env"]
+def env_file() -> Path | None:
+    """As `settings_file`."""
+    from pathlib import Path
+
+    file = settings_file()
+    return None if file is None else Path(file)
+
+
+def stray_env_files() -> list[str]:
+    """Return the files of the working directory that look like settings and are not `settings_file()`, in full."""
+    named = settings_file()
     return [
-        file.absolute()
-        for file in files
-        if file.is_file() and not (named is not None and named.exists() and file.samefile(named))
+        os.path.abspath(file)
+        for file in (".env", os.path.join(home_folder(), ".env"))
+        if os.path.isfile(file) and not (named is not None and os.path.exists(named) and os.path.samefile(file, named))
     ]
 
 
-def stray_words(file: Path) -> str:
+def stray_words(file: str) -> str:
     """What is said of a file that is not read."""
     return f"{file} is not read: name the file of your settings with `webrag --env-file FILE` or {ENV_FILE}"
 

@@ -130,7 +130,7 @@ def warn_misspelt(name: str, near: str | None) -> None:
 
 
 @lru_cache(maxsize=16)  # once per process
-def warn_stray(file: Path) -> None:
+def warn_stray(file: str) -> None:
     """Log a warning about a file that is not read."""
     logger.warning("%s", stray_words(file))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from webrag_core.errors import UnsupportedPlatformError
-
 
 def require_posix(platform: str = os.name) -> None:
     """Raise UnsupportedPlatformError unless `platform`, a value of `os.name`, is a POSIX system."""
     if platform != "posix":
+        from webrag_core.errors import UnsupportedPlatformError  # every start passes here, none needs it
+
         raise UnsupportedPlatformError("WebRAG needs a POSIX system: Linux, macOS or WSL")

@@ -32,7 +32,7 @@ from webrag_core.access_token import SERVE_TOKEN
 from webrag_core.cli.output import print_table
 
 QUESTION = "How do I round a number to 2 digits?"
-_BODIES = {"search": {"query": QUESTION}, "ask": {"question": QUESTION}}
+_BODIES = {"search": {"question": QUESTION}, "ask": {"question": QUESTION}}
 _KEPT_SECONDS = "60"
 
 

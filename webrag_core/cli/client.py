@@ -12,13 +12,18 @@ import os
 import select
 import socket
 import sys
-from collections.abc import Iterator, Mapping, Sequence
 from time import monotonic
-from typing import Any
 
-from webrag_core.cli.running_server import RunningServer, find_server
-from webrag_core.corpus_home import corpus_home, env_file, stray_env_files, stray_words
+from webrag_core.cli.running_server import find_server
+from webrag_core.corpus_home import home_folder, settings_file, stray_env_files, stray_words
 from webrag_core.private_file import open_private
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from webrag_core.cli.running_server import RunningServer
 
 PATH = "/commands/run"
 _CONNECT_SECONDS = 1.0
@@ -163,14 +168,14 @@ def _token(place: str) -> str:
     """The token: of a variable, in the environment or the file of settings, else of a file of the home."""
     if place.isupper():
         value = os.environ.get(place)
-        if value is None and (file := env_file()) is not None:
+        if value is None and (file := settings_file()) is not None:
             from dotenv import dotenv_values
 
             value = dotenv_values(file).get(place)
         if not value:
             raise _Unanswered
         return value.strip()
-    with open_private(corpus_home() / place) as stream:
+    with open_private(os.path.join(home_folder(), place)) as stream:
         if stream is None:
             raise _Unanswered
         return stream.read(_LONGEST_TOKEN).decode("ascii").strip()

@@ -11,14 +11,15 @@ import fcntl
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from hashlib import sha256
-from pathlib import Path
-from typing import NamedTuple
 
-from webrag_core.corpus_home import ENV_FILE, corpus_home, env_file
+from webrag_core.corpus_home import ENV_FILE, home_folder, settings_file
 from webrag_core.private_file import open_private
+
+TYPE_CHECKING = False  # as typing's; that, pathlib and hashlib take as long to import as all of the rest
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
 FILE = "serving.json"
 """Name of the file below WEBRAG_HOME."""
@@ -47,21 +48,35 @@ _FILES_OF_HOME = ("prices.toml", "feedback/weights.json")
 _OTHER_NAMES = frozenset({ENV_FILE.lower(), "webrag_port"})
 
 
-class RunningServer(NamedTuple):
+class RunningServer:
     """A server: its process, where it listens, the `Host` that it answers to, where its token stands (a file of the
     home, a variable, or None where it needs none), the commands that it runs, and what it must have in common with
     whoever uses it: marks of its code and its settings, by the names of all settings and of the retired ones."""
 
-    pid: int
-    host: str
-    port: int
-    authority: str
-    token: str | None
-    commands: list[list[str]]
-    code: str
-    settings: str
-    names: list[str]
-    retired: list[str]
+    def __init__(
+        self,
+        *,
+        pid: int,
+        host: str,
+        port: int,
+        authority: str,
+        token: str | None,
+        commands: list[list[str]],
+        code: str,
+        settings: str,
+        names: list[str],
+        retired: list[str],
+    ) -> None:
+        self.pid = pid
+        self.host = host
+        self.port = port
+        self.authority = authority
+        self.token = token
+        self.commands = commands
+        self.code = code
+        self.settings = settings
+        self.names = names
+        self.retired = retired
 
     def runs(self, arguments: Sequence[str]) -> bool:
         """Whether it runs the command that `arguments` begin with."""
@@ -80,7 +95,7 @@ def announced(home: Path, server: RunningServer) -> Iterator[bool]:
         if is_ours:
             os.fchmod(descriptor, 0o600)
             os.ftruncate(descriptor, 0)
-            os.write(descriptor, json.dumps(server._asdict()).encode())
+            os.write(descriptor, json.dumps(vars(server)).encode())
         try:
             yield is_ours
         finally:
@@ -93,9 +108,9 @@ def announced(home: Path, server: RunningServer) -> Iterator[bool]:
 
 def find_server() -> RunningServer | None:
     """The server of this command's corpus, where one runs that has its code and its settings."""
-    home = corpus_home()
+    home = home_folder()
     try:
-        with open_private(home / FILE) as stream:
+        with open_private(os.path.join(home, FILE)) as stream:
             if stream is None or _is_free(stream.fileno()):
                 return None
             server = RunningServer(**json.loads(stream.read(_LONGEST)))
@@ -124,17 +139,15 @@ def code_mark() -> str:
     return f"{folder} {sys.prefix} {sys.version} {number} {newest} {size}"
 
 
-def settings_mark(home: Path, names: Iterable[str]) -> str:
-    """A hash of all that the settings are made of: the variables with these names, and the file of settings."""
+def settings_mark(home: str, names: Iterable[str]) -> str:
+    """What tells the settings from others: the variables with these names, and the file of settings. A hash where there
+    are any, which may be secrets."""
     variables = {name.lower(): value for name, value in os.environ.items()}
-    named = env_file()
-    parts = [f"home={os.path.realpath(home)}", f"file={_content(named)}"]
-    for name in sorted({*names, "openai_api_key"} - _OF_SERVERS):
-        if name in variables:
-            value = variables[name]
-            parts.append(f"{name}={_state(value) if name in _FILES and value else value}")
-    parts += [_state(os.path.join(home, name)) for name in _FILES_OF_HOME]
-    return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+    chosen = [name for name in sorted({*names, "openai_api_key"} - _OF_SERVERS) if name in variables]
+    values = [f"{name}={_state(variables[name]) if name in _FILES else variables[name]}" for name in chosen]
+    values += [] if (file := settings_file()) is None else [f"file={_content(file)}"]
+    states = [f"home={os.path.realpath(home)}", *(_state(os.path.join(home, name)) for name in _FILES_OF_HOME)]
+    return "\n".join(states + ([_digest("\0".join(values).encode("utf-8", "surrogateescape"))] if values else []))
 
 
 def _has_other_names(server: RunningServer) -> bool:
@@ -148,6 +161,8 @@ def _has_other_names(server: RunningServer) -> bool:
 
 def _state(path: str) -> str:
     """A file in full, and when it changed last."""
+    if not path:
+        return ""
     full = os.path.abspath(os.path.expanduser(path))
     try:
         status = os.stat(full)
@@ -156,13 +171,18 @@ def _state(path: str) -> str:
     return f"{full} {status.st_mtime_ns} {status.st_size}"
 
 
-def _content(file: Path | None) -> str:
-    if file is None:
-        return ""
+def _content(file: str) -> str:
     try:
-        return f"{file.absolute()} {sha256(file.read_bytes()).hexdigest()}"
+        with open(file, "rb") as stream:
+            return f"{os.path.abspath(file)} {_digest(stream.read())}"
     except OSError as error:
-        return f"{file.absolute()} {error.errno}"
+        return f"{os.path.abspath(file)} {error.errno}"
+
+
+def _digest(text: bytes) -> str:
+    from hashlib import sha256
+
+    return sha256(text).hexdigest()
 
 
 def _locked(descriptor: int) -> bool:

@@ -61,7 +61,7 @@ def described(chosen: Settings, settings: Settings) -> RunningServer:
         token=token,
         commands=[list(path) for path in _served(settings)],
         code=code_mark(),
-        settings=settings_mark(settings.webrag_home, names),
+        settings=settings_mark(str(settings.webrag_home), names),
         names=names,
         retired=[name.lower() for name in RETIRED],
     )
