@@ -220,6 +220,8 @@ class _Ends:
 
     def _is_abbreviated(self, word: str, previous: str, match: re.Match[str]) -> bool:
         lower = word.lower().rpartition(".-")[2]  # Dipl.-Ing.
+        if _is_ordinary(word) and abbreviations(None).keys().isdisjoint((lower, previous.lower() + lower)):
+            return False  # in every language: to look for the text's own takes longer than all of the rest
         known = abbreviations(self.language)
         kind = known.get(lower)
         if kind is None or len(lower) < 3:
@@ -257,6 +259,11 @@ class _Ends:
         ):
             return False
         return (word.islower() and not self._is_starter(match)) or (number is not None and not word.isupper())
+
+
+def _is_ordinary(word: str) -> bool:
+    """Whether its letters are those of no abbreviation, initial or Roman number."""
+    return word.isalpha() and len(word) > 1 and (len(word) > 4 or _has_vowel(word)) and not _ROMAN.fullmatch(word)
 
 
 def _has_vowel(word: str) -> bool:
