@@ -8,6 +8,7 @@ import unicodedata
 from functools import lru_cache
 
 _BREAK = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
+_SITE_NAME = re.compile(r"(?<!\s)\s+[—–|-]\s+[^—–|]*$")
 _UNUSUAL = re.compile(r"[^\n\t -~]")
 _JOINERS = "\u200c\u200d"  # spelling in some scripts, and in emoji
 _BLANK_LETTERS = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # no category tells them from letters and marks
@@ -26,6 +27,11 @@ def escaped(text: str) -> str:
 def one_line(text: str) -> str:
     """Reduce text to one line of visible characters with single blanks."""
     return " ".join(visible(text).split())
+
+
+def without_site_name(title: str) -> str:
+    """A title of a page without the name of its site, where a dash or a bar stands before it."""
+    return _SITE_NAME.sub("", title) or title
 
 
 @lru_cache(maxsize=10_000)

@@ -10,14 +10,16 @@ from webrag_core.percentages import percent
 from webrag_dagster.markdown import block, link, passage_markdown, quote
 from webrag_dagster.metadata import Metadata, spending_metadata, table
 from webrag_dagster.page_addresses import answer_address
+from webrag_dagster.pictures import picture
 from webrag_dagster.running import ORIGIN
 
 if TYPE_CHECKING:
     from webrag_core.answering.models import Answer, SentenceCitation
+    from webrag_core.orchestration.walk import Walk
 
 
-def prose_metadata(answer: Answer, *, pages_from: str, origin: str = ORIGIN) -> Metadata:
-    """The answer, to be read first; then its page, its sentences with their proof, what is missing, numbers."""
+def prose_metadata(answer: Answer, walk: Walk, *, pages_from: str, origin: str = ORIGIN) -> Metadata:
+    """The answer, to be read first; then its page, its walk, its sentences with their proof, what is missing, numbers."""
     from webrag_core.showing.plan_lines import ending
     from webrag_core.showing.wording import verdict
 
@@ -26,6 +28,7 @@ def prose_metadata(answer: Answer, *, pages_from: str, origin: str = ORIGIN) -> 
         "question": dg.MetadataValue.text(answer.question),
         "answer": dg.MetadataValue.md(prose_markdown(answer)),
         "read_it": dg.MetadataValue.url(answer_address(answer.answer_id or 0)),
+        **walk_metadata(walk),
         "command": dg.MetadataValue.text(f"webrag answers show {answer.answer_id}"),
         "sentences": table(
             {
@@ -58,6 +61,14 @@ def prose_metadata(answer: Answer, *, pages_from: str, origin: str = ORIGIN) -> 
         "pages_from": dg.MetadataValue.text(pages_from),
         "answer_id": dg.MetadataValue.int(answer.answer_id or 0),
     }
+
+
+def walk_metadata(walk: Walk) -> Metadata:
+    """The picture of a walk; empty for one without pages."""
+    from webrag_core.showing.walk_figure import walk_figure
+
+    figure = walk_figure(walk)
+    return {} if figure is None else {"walk": picture(figure)}
 
 
 def prose_markdown(answer: Answer) -> str:

@@ -83,6 +83,9 @@ def test_a_run_leaves_rounds_sources_and_a_cited_answer(
     assert isinstance(trace, dg.TableMetadataValue)
     assert [record.data["rule"] for record in trace.records] == [done.decision.rule for done in result.rounds]
     assert "data:image/svg+xml;base64," in str(answer.metadata["scores_per_round"].value)
+    walk = str(answer.metadata["walk"].value)
+    assert walk.startswith("![Walk of the answer, from page to page](data:image/svg+xml;base64,")
+    assert all(f"`{page.url}`" in walk for page in result.read_documents() if page.outcome != "duplicate")
     assert answer.metadata["pages_from"].value == "WARC snapshot python-3.11.warc.gz"
 
     run = instance.get_run_by_id(done.run_id)

@@ -80,6 +80,19 @@ def test_an_answer_stands_beside_its_page(client: httpx2.Client, answered: str) 
         assert other.xpath("//aside//mark")
 
 
+def test_the_walk_of_an_answer_is_drawn_and_listed(client: httpx2.Client, answered: str) -> None:
+    tree = lxml_html.fromstring(client.get(answered).text)
+    [figure] = tree.xpath("//section[h2='How it was found']/figure")
+    [drawn] = figure.xpath(".//svg//a/@href")
+    assert client.get(str(drawn).partition("#")[0]).status_code == 200
+    rows = {row.xpath("string(td[1])"): row.xpath("td/text()")[1:] for row in figure.xpath(".//tbody/tr")}
+    assert rows[SEED][0] == "read first"
+    quoted = [url for url, (*_, quotes) in rows.items() if quotes != "–"]
+    assert quoted == ["https://docs.python.org/3.11/library/math.html"]
+    assert rows[quoted[0]][1] != "–", "the page that led to it"
+    assert not tree.xpath("//@style | //style")
+
+
 def test_an_answer_can_be_taken_along(client: httpx2.Client, answered: str) -> None:
     for suffix, kind in (("md", "text/markdown"), ("html", "text/html")):
         response = client.get(f"{answered}.{suffix}")

@@ -12,8 +12,10 @@ from psycopg.rows import dict_row
 
 from webrag_core.answering.models import Answer, SentenceCitation
 from webrag_core.answering.stored import load_answer, load_citations
+from webrag_core.answering.stored_walk import load_walk
 from webrag_core.orchestration.models import Status
 from webrag_core.orchestration.verdict import status_of
+from webrag_core.orchestration.walk import Walk
 from webrag_core.origin import ANSWER
 
 
@@ -32,7 +34,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class FinishedAnswer:
-    """A stored answer with who asked for it: `evidence`, or an answer in prose."""
+    """A stored answer with who asked for it: `evidence`, or an answer in prose with its walk."""
 
     answer_id: int
     origin: str
@@ -41,6 +43,7 @@ class FinishedAnswer:
     citations: list[SentenceCitation]
     evidence: Evidence | None
     prose: Answer | None
+    walk: Walk | None
 
 
 async def finished_answers(
@@ -68,6 +71,7 @@ async def _finished(connection: AsyncConnection, row: dict[str, Any]) -> Finishe
     number, ended_at = int(str(row["id"])), row["ended_at"]
     assert isinstance(ended_at, datetime)
     prose = await load_answer(connection, number) if row["kind"] == "prose" else None
+    walk = None if prose is None else await load_walk(connection, prose)
     citations = await load_citations(connection, number) if prose is None else prose.citations
     evidence = None
     if prose is None:
@@ -81,4 +85,4 @@ async def _finished(connection: AsyncConnection, row: dict[str, Any]) -> Finishe
             reason=str(row["reason"] or ""),
             rounds=int(str(row["rounds"])),
         )
-    return FinishedAnswer(number, str(row["origin"]), str(row["query"]), ended_at, citations, evidence, prose)
+    return FinishedAnswer(number, str(row["origin"]), str(row["query"]), ended_at, citations, evidence, prose, walk)

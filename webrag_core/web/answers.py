@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from webrag_core.answering.models import Answer, SentenceCitation
 from webrag_core.answering.stored import load_answer
+from webrag_core.answering.stored_walk import load_walk
 from webrag_core.application.reading import ListConversations, ListGaps
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services
@@ -21,12 +22,14 @@ from webrag_core.foreign_values import whole_number
 from webrag_core.history.answers import OpenedAnswer, StoredAnswer, list_answers, open_answer
 from webrag_core.history.conversations import open_conversation
 from webrag_core.orchestration.models import COMPLETE_AT
+from webrag_core.orchestration.walk import Walk
 from webrag_core.page_text import one_line
 from webrag_core.showing.elements import Note, Section
 from webrag_core.showing.html import Links, render_page, write_html
 from webrag_core.showing.markdown import render_markdown
 from webrag_core.showing.references import WRITERS
 from webrag_core.showing.view import view
+from webrag_core.showing.walk_figure import walk_figure
 from webrag_core.text_work import beside_loop
 from webrag_core.web.feedback_draft import FeedbackDraft
 from webrag_core.web.listed import listed_answers
@@ -69,8 +72,12 @@ class _Beside(Links):
         """The number of a quote."""
         current = Markup(' aria-current="true"') if number == self._current else ""
         return Markup(
-            '<a class="number" href="{0}?quote={1}#page" data-quote="{1}" aria-label="Quote {1} in its page"{2}>{1}</a>'
-        ).format(self.base, number, current)
+            '<a class="number" href="{0}" data-quote="{1}" aria-label="Quote {1} in its page"{2}>{1}</a>'
+        ).format(self.quote_path(number), number, current)
+
+    def quote_path(self, number: int) -> str:
+        """This page, with a quote in its page beside the answer."""
+        return f"{self.base}?quote={number}#page"
 
     def to_quote(self, citation: SentenceCitation) -> Markup:
         return self.number(citation.number)
@@ -125,15 +132,17 @@ async def answer_page(
         chosen = _first(opened, answer)
     async with services.corpus.database.connection() as connection:
         shown = None if chosen is None else await _shown_quote(connection, opened.answer.answer_id, chosen, answer)
+        walk = None if answer is None else await load_walk(connection, answer)
     turns = conversation.turns if len(conversation.turns) > 1 else []
     # long quotes take their time
-    return await beside_loop(_written, request, opened, answer, shown, turns, feedback or FeedbackDraft(), error)
+    return await beside_loop(_written, request, opened, answer, walk, shown, turns, feedback or FeedbackDraft(), error)
 
 
 def _written(
     request: Request,
     opened: OpenedAnswer,
     answer: Answer | None,
+    walk: Walk | None,
     shown: _ShownQuote | None,
     turns: Sequence[StoredAnswer],
     feedback: FeedbackDraft,
@@ -144,8 +153,10 @@ def _written(
     links = _Beside(opened.answer.answer_id, opened.answer.query, 0 if shown is None else shown.number)
     parts = [] if answer is None else view(answer)
     costs = [part for part in parts if isinstance(part, Note) and part.kind == "cost"]
-    # the evidence stands below, with what became of it
-    above = [part for part in parts if part not in costs and not (isinstance(part, Section) and part.key == "evidence")]
+    # the evidence stands below, with what became of it, and so does how it was gathered, with a picture
+    gathered = [part for part in parts if isinstance(part, Section) and part.key == "gathered"]
+    below = [part for part in parts if isinstance(part, Section) and part.key == "evidence"]
+    above = [part for part in parts if part not in (*costs, *gathered, *below)]
     return page(
         request,
         "answer",
@@ -160,6 +171,8 @@ def _written(
         shown=shown,
         links=links,
         body=write_html(above, links),
+        walk=None if walk is None else walk_figure(walk, links.quote_path),
+        gathered=write_html(gathered, links),
         cost="".join(cost.text for cost in costs),
         evidence_verdict=_evidence_verdict(opened),
         evidence_band="high" if (opened.answer.probability or 0.0) >= COMPLETE_AT else "insufficient",

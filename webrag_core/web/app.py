@@ -45,7 +45,7 @@ from webrag_core.web.commands import PATH as COMMANDS
 from webrag_core.web.commands import commands_app
 from webrag_core.web.limits import LimitBody, LimitPath, SafeHeaders, hung_up
 from webrag_core.web.login import LOGIN, MACHINES, TOOLS, RequireLogin, Sessions
-from webrag_core.web.rendering import STATIC_FOLDER, page, refused
+from webrag_core.web.rendering import DRAWING, STATIC_FOLDER, page, refused
 from webrag_core.web.running import RunningAnswers
 from webrag_core.web.turns import TakeTurns
 
@@ -104,7 +104,7 @@ def web_app(
             *graph.ROUTES,
             *watches.ROUTES,
             *signing_in.ROUTES,
-            Mount(STATIC, _Static(directory=STATIC_FOLDER)),
+            Mount(STATIC, _Static(directory=STATIC_FOLDER, packages=[DRAWING])),
         ],
         middleware=[
             Middleware(LimitBody),

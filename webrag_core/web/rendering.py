@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from webrag_core.application.refusals import Refusal
+from webrag_core.drawing import figure
 from webrag_core.page_text import one_line, visible
 from webrag_core.percentages import percent
 from webrag_core.retrieval.text_fragments import fragment_url
@@ -21,6 +22,8 @@ from webrag_core.web.paths import ask_path, comparison_path, graph_path, history
 from webrag_core.web.phrases import STATES, ago, counted, language_text, reason_text
 
 STATIC_FOLDER = Path(__file__).with_name("static")
+DRAWING = ("webrag_core.drawing", figure.STATIC_FOLDER.name)
+"""Package and folder of the style sheet of figures."""
 _FUNCTIONS = (
     ago,
     ask_path,
@@ -56,7 +59,8 @@ def _environment() -> Environment:
 @lru_cache(maxsize=32)
 def static_path(name: str) -> str:
     """The path of a static file; it changes with the content, so that browsers may keep the file for good."""
-    digest = hashlib.sha256((STATIC_FOLDER / name).read_bytes()).hexdigest()
+    folder = figure.STATIC_FOLDER if name == figure.STYLE_SHEET else STATIC_FOLDER
+    digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
     return f"/static/{name}?{digest[:12]}"
 
 

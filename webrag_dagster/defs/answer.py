@@ -49,8 +49,10 @@ async def _find_evidence(
     context: dg.OpExecutionContext, config: dg.Config, resource: CorpusResource
 ) -> OrchestrationResult:
     from webrag_core.acquisition.urls import source_key
+    from webrag_core.orchestration.walk import walk_of
     from webrag_dagster.corpus.touched import reporting_services
     from webrag_dagster.metadata import answer_metadata, round_metadata
+    from webrag_dagster.prose import walk_metadata
 
     wanted = _wanted(config)
     seed = wanted.as_request(resource.settings()).seeds()[0]
@@ -93,6 +95,7 @@ async def _find_evidence(
             description=f"{result.status}: {question}",
             metadata={
                 **answer_metadata(result, pages_from=resource.pages_from()),
+                **walk_metadata(walk_of(result)),
                 "seconds_since_launch": dg.MetadataValue.float(round(_seconds_since_launch(context), 3)),
             },
         )

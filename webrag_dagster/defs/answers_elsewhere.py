@@ -90,12 +90,12 @@ def _read_cursor(cursor: str | None) -> _Place:
 def _materialization(answer: "FinishedAnswer") -> dg.AssetMaterialization:
     """The event of an answer that another program asked for."""
     question = query_tag(answer.question)
-    if answer.prose is not None:
+    if answer.prose is not None and answer.walk is not None:
         return dg.AssetMaterialization(
             "prose_answers",
             description=f"{answer.prose.status}, asked by {answer.origin}: {question}",
             metadata={
-                **prose_metadata(answer.prose, pages_from=_PAGES_FROM, origin=answer.origin),
+                **prose_metadata(answer.prose, answer.walk, pages_from=_PAGES_FROM, origin=answer.origin),
                 "ended_at": dg.MetadataValue.timestamp(answer.ended_at),
             },
         )

@@ -32,6 +32,7 @@ AskConfig = config_of("AskConfig", AskParameters, {"question": DEMO_QUERY, "urls
 
 
 async def _compose_answer(context: dg.OpExecutionContext, config: dg.Config, resource: CorpusResource) -> Answer:
+    from webrag_core.answering.stored_walk import load_walk
     from webrag_core.application.operations import Ask
     from webrag_dagster.corpus.touched import reporting_services
     from webrag_dagster.prose import prose_metadata
@@ -41,11 +42,13 @@ async def _compose_answer(context: dg.OpExecutionContext, config: dg.Config, res
     context.instance.add_run_tags(context.run_id, {"webrag/query": tag})
     async with reporting_services(context, resource) as services:
         answer = await question.run(services)
+        async with services.corpus.database.connection() as connection:
+            walk = await load_walk(connection, answer)
     context.log_event(
         dg.AssetMaterialization(
             "prose_answers",
             description=f"{answer.status}, confidence {percent(answer.confidence)}: {tag}",
-            metadata=prose_metadata(answer, pages_from=resource.pages_from()),
+            metadata=prose_metadata(answer, walk, pages_from=resource.pages_from()),
         )
     )
     context.instance.add_run_tags(

@@ -13,7 +13,7 @@ from jinja2 import Template
 from markupsafe import Markup
 
 from webrag_core.html_template import load_template
-from webrag_core.page_text import one_line
+from webrag_core.page_text import one_line, without_site_name
 from webrag_core.retrieval.graph.models import GraphEdge, GraphNode, Related
 from webrag_core.retrieval.graph.wording import relation
 
@@ -22,7 +22,6 @@ _RADII = (0.0, 200.0, 350.0)
 _LONGEST_LABEL = 34
 _LETTER, _LINE, _MARGIN = 8.5, 20.0, 16.0  # about how wide and high a letter is; what stays free around a spot
 _QUOTATION = re.compile(r"^(?:>\s*)+")  # marks of a quotation before a term that is defined in one
-_SITE_NAME = re.compile(r"(?<!\s)\s+[—–|-]\s+[^—–|]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +156,7 @@ def _label(node: GraphNode) -> str:
     """The name of a node; of a page its title without the name of its site, where a dash or bar stands before it."""
     text = _QUOTATION.sub("", one_line(node.label or node.key.partition("://")[2] or node.key))
     if node.kind == "page" and len(text) > _LONGEST_LABEL:
-        text = _SITE_NAME.sub("", text)
+        text = without_site_name(text)
     return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
 
 
