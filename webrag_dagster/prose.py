@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def prose_metadata(answer: Answer, walk: Walk, *, pages_from: str, origin: str = ORIGIN) -> Metadata:
-    """The answer, to be read first; then its page, its walk, its sentences with their proof, what is missing, numbers."""
+    """The answer, to be read first; then its page, its walk, its sentences with their proof, what is missing,
+    numbers."""
     from webrag_core.showing.plan_lines import ending
     from webrag_core.showing.wording import verdict
 

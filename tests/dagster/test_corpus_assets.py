@@ -73,6 +73,9 @@ def test_a_site_that_stays_changes_and_comes_back(
     assert diffs.count("### ") == 1
     assert "(negation changed)" in diffs
     assert f"webrag history {GREEN} --diff 1 2 --html diff.html" in diffs
+    times = str(documents.metadata["when_changed"].value)
+    assert times.startswith("![Time line of the pages that changed](data:image/svg+xml;base64,")
+    assert times.count(f"| `version 1` | `{GREEN}` |") == times.count(f"| `version 2` | `{GREEN}` |") == 1
     rows = listed(documents)
     assert [(row["page"], row["change"], row["reason"]) for row in rows] == [
         ("/black", "failed", "not_found"),

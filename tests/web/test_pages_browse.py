@@ -189,6 +189,9 @@ def test_the_versions_of_a_page_and_what_changed(site: httpx2.Client) -> None:
     assert "edited" in rows[0]
     assert "changed: number" in rows[0]
     assert "first seen" in rows[1]
+    [figure] = page.document.xpath("//section[h2='Its texts in time']/figure")
+    assert figure.xpath(".//svg//text[@class='name']/text()") == ["version 2", "version 1"]
+    assert [row.xpath("string(th)") for row in figure.xpath(".//tbody/tr")] == ["version 2", "version 1"]
     assert page.links("Compare with version 1") == [f"/history/diff?{urlencode({'url': GREEN, 'from': 1, 'to': 2})}"]
     unknown = read(site, "/history", url="https://tea.example/none")
     assert unknown.status == 404

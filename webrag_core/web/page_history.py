@@ -16,8 +16,10 @@ from webrag_core.history.latest_changes import CHANGE_KINDS, latest_changes
 from webrag_core.history.models import HistoryPeriod, PageHistory, TimeAxis
 from webrag_core.history.summaries import ChangeSummary, change_summaries, summary_of
 from webrag_core.retrieval.dates import moment
+from webrag_core.showing.history_figure import history_figure
 from webrag_core.text_work import beside_loop
 from webrag_core.web.comparing import comparison_part
+from webrag_core.web.paths import stored_page_path
 from webrag_core.web.query import field, page_number, pager, typed_url
 from webrag_core.web.rendering import page
 from webrag_core.web.stored_page import part_from
@@ -58,6 +60,7 @@ async def show_history(request: Request) -> Response:
         request,
         "history",
         story=story,
+        time_line=history_figure(story, stored_page_path) if number == 1 else None,
         rows=[PeriodRow(period, before, by_period.get(id(period))) for period, before in rows],
         numbers=sorted(
             {period.version for period in story.periods if period.version is not None and period.kept}, reverse=True

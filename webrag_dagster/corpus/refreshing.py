@@ -1,4 +1,4 @@
-"""Work of the corpus assets: one stage of one source, or of one shard; and what changed on its pages, as Markdown."""
+"""Work of the corpus assets: one stage of one source, or of one shard; and what changed on its pages, to look at."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from webrag_core.corpus.documents import confirmed_missing
 from webrag_core.corpus.ingestor import Ingestor, IngestOutcome, acquirer_of
 from webrag_core.corpus.refresh import RefreshReport, SourceRefresh
 from webrag_core.corpus.sources import ensure_source, split_key
+from webrag_core.drawing.figure import Figure
 from webrag_core.indexing.pipeline import Corpus
 from webrag_dagster.corpus import layers
 from webrag_dagster.corpus.state import Layer, Page, source_pages
@@ -150,12 +151,26 @@ def compare_command(url: str, before: str | int, after: str | int) -> str:
     return f"webrag history {url} --diff {before} {after} --html diff.html"
 
 
+async def changed_pages_figure(connection: AsyncConnection, changes: Sequence[PageChange]) -> Figure | None:
+    """When the changed pages had which text, at most `_PAGES`; None when no page changed."""
+    from webrag_core.history.pages import seen_history
+    from webrag_core.showing.history_figure import changes_figure
+    from webrag_dagster.metadata import page_path
+
+    stories = [await seen_history(connection, change.url) for change in _changed(changes)[:_PAGES]]
+    return changes_figure(stories, page_path)
+
+
+def _changed(changes: Sequence[PageChange]) -> list[PageChange]:
+    return [change for change in changes if change.change == "changed"]
+
+
 async def changed_pages_markdown(connection: AsyncConnection, changes: Sequence[PageChange]) -> str | None:
     """The changes of each changed page between its last two texts, at most `_PAGES`; None when no page changed."""
     from webrag_core.history.compare import compare
     from webrag_core.history.pages import seen_history
 
-    changed = [change for change in changes if change.change == "changed"]
+    changed = _changed(changes)
     lines: list[str] = []
     for change in changed[:_PAGES]:
         lines += [f"### {link(change.title or change.url, change.url)}", ""]

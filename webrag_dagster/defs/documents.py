@@ -13,11 +13,13 @@ from webrag_dagster.corpus.layers import DOCUMENTS, SOURCES, WEB_PAGES, code_ver
 from webrag_dagster.corpus.runs import MOST_RETRIES, refresh_ids
 from webrag_dagster.defs.corpus_checks import checked_keys, checked_name
 from webrag_dagster.metadata import MAX_ROWS, Metadata, page_path, short_title, table
+from webrag_dagster.pictures import picture
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
 if TYPE_CHECKING:
     from webrag_core.config import Settings
+    from webrag_core.drawing.figure import Figure
     from webrag_dagster.corpus.refreshing import PageChange, Refreshed
     from webrag_dagster.corpus.state import Layer, Page
 
@@ -77,12 +79,18 @@ def documents(
     """Refresh one source."""
     from webrag_core.errors import InvalidInputError
     from webrag_dagster.corpus.layer_metadata import rows_of, table_metadata
-    from webrag_dagster.corpus.refreshing import changed_pages_markdown, layer_of, refresh_source, retire_missing
+    from webrag_dagster.corpus.refreshing import (
+        changed_pages_figure,
+        changed_pages_markdown,
+        layer_of,
+        refresh_source,
+        retire_missing,
+    )
 
     key = context.partition_key
     *earlier, run_id = refresh_ids(context.run, context.retry_number)
 
-    async def work() -> "tuple[Refreshed, list[Page], Layer, str | None, Metadata]":
+    async def work() -> "tuple[Refreshed, list[Page], Layer, str | None, Figure | None, Metadata]":
         if config.pages not in ("auto", "all", "due"):
             raise InvalidInputError(f"pages is {config.pages!r}: say auto, all or due")
         by_itself = any(tag in context.run.tags for tag in _BY_ITSELF)
@@ -94,10 +102,11 @@ def documents(
             pages, layer = await layer_of(opened, key, DOCUMENTS)
             async with opened.database.connection() as connection:
                 diffs = await changed_pages_markdown(connection, done.changes)
+                times = await changed_pages_figure(connection, done.changes)
                 table_rows = await table_metadata(connection, DOCUMENTS, rows_of(DOCUMENTS, pages, layer))
-        return done, pages, layer, diffs, table_rows
+        return done, pages, layer, diffs, times, table_rows
 
-    done, pages, layer, diffs, table_rows = run(work())
+    done, pages, layer, diffs, times, table_rows = run(work())
     for warning in done.report.warnings:
         context.log.warning(warning)
     failure = done.failure
@@ -119,6 +128,8 @@ def documents(
     }
     if diffs is not None:
         metadata["what_changed"] = dg.MetadataValue.md(diffs)
+    if times is not None:
+        metadata["when_changed"] = picture(times)
     yield dg.MaterializeResult(metadata=metadata, data_version=dg.DataVersion(layer.digest), check_results=[check])
 
 
