@@ -45,7 +45,7 @@ class TimeAxis:
         """Up to three round moments on it with their names; the first one where there is none that is round."""
         for unit, count in _STEPS:
             name = "%Y" if unit == "months" and count >= 12 else _FORMATS[unit]
-            found = []
+            found = list[tuple[datetime, str]]()
             for moment in _moments(self.first, unit, count):
                 if moment > self.last or len(found) > _MOST_TICKS:
                     break
