@@ -73,6 +73,7 @@ def test_a_site_that_stays_changes_and_comes_back(
     assert diffs.count("### ") == 1
     assert "(negation changed)" in diffs
     assert f"webrag history {GREEN} --diff 1 2 --html diff.html" in diffs
+    assert "| `searchable` | `3` | `100.0%` |" in str(documents.metadata["pages_by_state"].value)
     times = str(documents.metadata["when_changed"].value)
     assert times.startswith("![Time line of the pages that changed](data:image/svg+xml;base64,")
     assert times.count(f"| `version 1` | `{GREEN}` |") == times.count(f"| `version 2` | `{GREEN}` |") == 1

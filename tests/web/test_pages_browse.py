@@ -169,14 +169,27 @@ def test_sources_show_states_freshness_failures_and_languages(site: httpx2.Clien
 
 def test_a_source_lists_its_pages_by_state(site: httpx2.Client) -> None:
     page = read(site, "/sources/tea.example")
-    assert [str(one.text_content()) for one in page.document.xpath("//tbody/tr/th/a")][:1] == ["Black tea"]
+    assert [
+        str(one.text_content()) for one in page.document.xpath("//section[@aria-labelledby='pages']//tbody/tr/th/a")
+    ][:1] == ["Black tea"]
     assert page.links("2 versions") == [f"/history?{urlencode({'url': GREEN})}"]
-    assert all(link.startswith("/pages/") for link in page.document.xpath("//tbody/tr/th/a/@href"))
+    assert all(
+        link.startswith("/pages/")
+        for link in page.document.xpath("//section[@aria-labelledby='pages']//tbody/tr/th/a/@href")
+    )
+    [figure] = page.document.xpath("//section[h2='What is stored of it']/figure")
+    assert {row.xpath("string(th)"): row.xpath("string(td)") for row in figure.xpath(".//tbody/tr")} == {
+        "searchable": "4",
+        "failed": "1",
+    }
+    assert figure.xpath(".//svg//a/@href")[1] == "/sources/tea.example?state=failed#pages"
     failed = read(site, "/sources/tea.example", state="failed")
-    assert len(failed.all("//tbody/tr")) == 1
-    assert f"{LOST}" in failed.all("//tbody/tr/th")[0]
-    assert "not there" in failed.all("//tbody/tr/td")[0]
-    assert len(read(site, "/sources/tea.example", words="kanne").all("//tbody/tr")) == 1
+    assert len(failed.all("//section[@aria-labelledby='pages']//tbody/tr")) == 1
+    assert f"{LOST}" in failed.all("//section[@aria-labelledby='pages']//tbody/tr/th")[0]
+    assert "not there" in failed.all("//section[@aria-labelledby='pages']//tbody/tr/td")[0]
+    assert (
+        len(read(site, "/sources/tea.example", words="kanne").all("//section[@aria-labelledby='pages']//tbody/tr")) == 1
+    )
     assert read(site, "/sources/tea.example", state="gone").links("Show all of them")
     assert read(site, "/sources/milk.example").status == 404
 

@@ -15,6 +15,15 @@ from webrag_core.errors import InvalidInputError
 PageState = Literal["ready", "failed", "gone", "skipped", "queued", "running"]
 """Of a page: searchable; the last check failed; confirmed absent; left out; being fetched."""
 PAGE_STATES: tuple[PageState, ...] = get_args(PageState)
+STATE_WORDS: dict[PageState, str] = {
+    "ready": "searchable",
+    "failed": "failed",
+    "gone": "gone",
+    "skipped": "left out",
+    "queued": "waiting",
+    "running": "being read",
+}
+"""States of pages in words."""
 Name = TypeVar("Name", bound=str)
 
 

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from webrag_core.corpus.source_pages import PageState
 from webrag_core.errors import Reason
 from webrag_core.language.names import language_name
 from webrag_core.retrieval.request import DocumentType
 
-STATES: dict[PageState, str] = {
-    "ready": "searchable",
-    "failed": "failed",
-    "gone": "gone",
-    "skipped": "left out",
-    "queued": "waiting",
-    "running": "being read",
-}
-"""States of pages in words."""
 TYPES: dict[DocumentType, str] = {
     "html": "web pages",
     "pdf": "PDF",

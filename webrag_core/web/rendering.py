@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from webrag_core.application.refusals import Refusal
+from webrag_core.corpus.source_pages import STATE_WORDS
 from webrag_core.drawing import figure
 from webrag_core.page_text import one_line, visible
 from webrag_core.percentages import percent
@@ -19,7 +20,7 @@ from webrag_core.retrieval.text_fragments import fragment_url
 from webrag_core.showing.wording import sections, sentence_case, verdict
 from webrag_core.web.login import LOGIN
 from webrag_core.web.paths import ask_path, comparison_path, graph_path, history_path, source_path, stored_page_path
-from webrag_core.web.phrases import STATES, ago, counted, language_text, reason_text
+from webrag_core.web.phrases import ago, counted, language_text, reason_text
 
 STATIC_FOLDER = Path(__file__).with_name("static")
 DRAWING = ("webrag_core.drawing", figure.STATIC_FOLDER.name)
@@ -49,7 +50,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"static": static_path, "states": STATES}
+    environment.globals |= {"static": static_path, "states": STATE_WORDS}
     environment.globals |= {function.__name__: function for function in _FUNCTIONS}
     environment.filters |= {"reason": reason_text, "language": language_text, "percent": percent}
     environment.filters |= {"visible": visible, "one_line": one_line, "sentence_case": sentence_case}

@@ -13,6 +13,7 @@ from webrag_core.corpus.sources import find_source, source_names
 from webrag_core.errors import InvalidInputError
 from webrag_core.page_text import visible
 from webrag_core.retrieval.example_questions import example_questions
+from webrag_core.showing.coverage_figure import coverage_figure
 from webrag_core.web.attaching import CADENCES
 from webrag_core.web.paths import source_path
 from webrag_core.web.query import field, page_number, pager
@@ -65,6 +66,9 @@ async def show_source(request: Request) -> Response:
         request,
         "source",
         source=source,
+        coverage=coverage_figure(
+            source.states, source.map_entries, lambda state: f"{source_path(key)}?state={state}#pages"
+        ),
         shown_name=names.get(key),
         kept=kept,
         questions=questions.get(key, []),

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from psycopg import AsyncConnection
 from psycopg.rows import class_row
 
+from webrag_core.corpus.source_pages import PageState
 from webrag_core.corpus.sources import split_key
 from webrag_core.store.database import Database
 
@@ -26,7 +27,7 @@ class Page:
 
     document_id: int
     url: str
-    status: str
+    status: PageState
     reason: str | None
     version_id: int | None
     sha256: str | None

@@ -78,6 +78,7 @@ def documents(
 ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
     """Refresh one source."""
     from webrag_core.errors import InvalidInputError
+    from webrag_core.showing.coverage_figure import coverage_figure
     from webrag_dagster.corpus.layer_metadata import rows_of, table_metadata
     from webrag_dagster.corpus.refreshing import (
         changed_pages_figure,
@@ -128,6 +129,9 @@ def documents(
     }
     if diffs is not None:
         metadata["what_changed"] = dg.MetadataValue.md(diffs)
+    coverage = coverage_figure(Counter(page.status for page in pages), None)
+    if coverage is not None:
+        metadata["pages_by_state"] = picture(coverage)
     if times is not None:
         metadata["when_changed"] = picture(times)
     yield dg.MaterializeResult(metadata=metadata, data_version=dg.DataVersion(layer.digest), check_results=[check])
