@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.judge.recorded_chat import Recorder, serving
 from evals.answers.evidence import RecordedEvidence, load_evidence
-from evals.reliability import auc, expected_calibration_error
+from evals.reliability import auc
 from evals.walks.scoring import squash
 from evals.walks.twins import is_twin
 from webrag_core.answering.composition import compose
@@ -32,6 +32,7 @@ from webrag_core.errors import ChatError
 from webrag_core.judging.chat_judge import PROMPT_VERSION, ChatJudge
 from webrag_core.orchestration.models import COMPLETE_AT
 from webrag_core.providers.chat import ChatEndpoints
+from webrag_core.reliability import expected_calibration_error
 from webrag_core.routing.question import Question
 
 VERDICTS = Path(__file__).with_name("verdicts.jsonl")

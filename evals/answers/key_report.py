@@ -11,7 +11,7 @@ from typing import Any, get_args
 from evals.answers.answer_suite import AskedKey
 from evals.answers.key_verdicts import Verdict
 from evals.intervals import Interval, wilson
-from evals.reliability import Reliability, reliability_of
+from webrag_core.reliability import Reliability, reliability_of
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 WRONG: tuple[Verdict, ...] = ("wrong", "wrong at low", "answered although unanswerable")

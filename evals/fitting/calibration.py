@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evals.fitting.fits import Array, fit_logistic, isotonic, provenance
-from evals.reliability import expected_calibration_error, reliability
 from evals.retrieval.data import (
     DEFAULT_DOCUMENTS,
     DEFAULT_QUESTIONS,
@@ -32,6 +31,7 @@ from evals.retrieval.data import (
 from evals.retrieval.quality import Bench, bench_settings, open_bench
 from evals.retrieval.scoring import covers
 from webrag_core.config import Settings, load_settings
+from webrag_core.reliability import expected_calibration_error, reliability
 from webrag_core.retrieval import calibration
 from webrag_core.retrieval.calibration import FEATURES, RelevanceTable, features
 from webrag_core.retrieval.scope import Scope

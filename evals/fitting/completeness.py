@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from evals.fitting.fits import Array, fit_plain, print_table, provenance
-from evals.reliability import auc, expected_calibration_error, reliability
+from evals.reliability import auc
 from evals.walks.prefixes import cut_after
 from evals.walks.recorded import RecordedRun, load_run_log
 from evals.walks.scoring import is_complete
@@ -34,6 +34,7 @@ from webrag_core.orchestration.policies.calibrated import (
     CompletenessTable,
     features,
 )
+from webrag_core.reliability import expected_calibration_error, reliability
 
 ROUNDS = 12
 """Rounds of each walk that are fitted: later ones are seldom reached."""

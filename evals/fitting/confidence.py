@@ -29,7 +29,7 @@ from evals.answers.key_verdicts import judge
 from evals.answers.keys import AnswerKey
 from evals.answers.labelled_passages import STATES, load_labelled
 from evals.fitting.fits import Array, fit_plain, print_table, provenance, table_of
-from evals.reliability import auc, expected_calibration_error
+from evals.reliability import auc
 from webrag_core.answering.composition import Composition, choose
 from webrag_core.answering.confidence import (
     ANSWERED_AT,
@@ -42,6 +42,7 @@ from webrag_core.answering.confidence import (
 from webrag_core.answering.likelihood import LIKELY_AT, passage_features
 from webrag_core.config import Settings, load_settings
 from webrag_core.providers.reading_model import NAME
+from webrag_core.reliability import expected_calibration_error
 from webrag_core.routing.question import Question
 
 _RIDGE = 0.002

@@ -9,7 +9,7 @@ from math import log, sqrt
 from markupsafe import Markup, escape
 
 from evals.intervals import Interval
-from evals.reliability import Reliability
+from webrag_core.reliability import Reliability
 
 _APART = 20.0
 _TICKS = (1, 2, 3, 5, 10, 20, 30)

@@ -12,7 +12,7 @@ from evals.intervals import Interval
 from evals.judging.baselines import System, baselines
 from evals.judging.oracle import Links
 from evals.judging.regret import FIELDS, Regret, regret_table, regrets_of
-from evals.reliability import Reliability, reliability_at_stop, reliability_per_round
+from evals.reliability import reliability_at_stop, reliability_per_round
 from evals.report.figures import Mark, bar, reliability_diagram, success_against_pages
 from evals.report.items import ItemView, item_view
 from evals.walks.goldens import CLUSTER, GoldenQuery
@@ -20,6 +20,7 @@ from evals.walks.recorded import RecordedRun
 from evals.walks.scoring import pages_in_order, round_complete, score_item, summarise
 from webrag_core.config import Settings
 from webrag_core.html_template import load_template
+from webrag_core.reliability import Reliability
 
 HEADLINE = ("quotes", "success", "pages", "stop_exact", "false_claim", "utility", "net")
 """Metrics of the headline table, in its order."""

@@ -14,7 +14,6 @@ import pytest
 from evals.fitting.calibration import Asking, fit, report, sample_of, stored_table
 from evals.fitting.fits import isotonic
 from evals.fitting.token_weights import weights_of
-from evals.reliability import expected_calibration_error
 from evals.retrieval.data import (
     DEFAULT_DOCUMENTS,
     DEFAULT_QUESTIONS,
@@ -30,6 +29,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.providers.embedder import identity_of
 from webrag_core.providers.static_model import token_ids, token_weights
+from webrag_core.reliability import expected_calibration_error
 from webrag_core.retrieval.calibration import relevance_provenance
 
 SPAN = EvidenceSpan(document="a", start=100, end=200)
