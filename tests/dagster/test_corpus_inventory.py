@@ -42,6 +42,10 @@ def test_failed_partitions_are_listed_with_their_reason_until_they_are_mended(
     instance.delete_dynamic_partition("source", "nowhere.example")
     with psycopg.connect(corpus_environment, autocommit=True) as connection:
         connection.execute("UPDATE documents SET next_check = now() - interval '3 days' WHERE status = 'ready'")
+        connection.execute(
+            "INSERT INTO spending (day, provider, requests, untold, input_tokens, output_tokens, pages)"
+            " VALUES (current_date - 1, 'chat', 7, 0, 90, 9, 0)"
+        )
         connection.execute("UPDATE refresh_runs SET started_at = started_at - interval '3 days'")
     done = take(definitions, instance, site)
     checks = {found.check_name: found for found in done.get_asset_check_evaluations()}
@@ -53,6 +57,8 @@ def test_failed_partitions_are_listed_with_their_reason_until_they_are_mended(
     assert [record.data["source"] for record in rows.records] == [KEY]
     [inventory] = done.asset_materializations_for_node("corpus_inventory")
     assert inventory.metadata["pages"].value == 3
+    assert "| `chat` | `7` | `99` | `0` | `no price set` |" in str(inventory.metadata["requests_per_day"].value)
+    assert "cost_per_day" not in inventory.metadata, "without prices there is no cost, not one of zero"
     [gaps] = done.asset_materializations_for_node("answer_gaps")
     assert gaps.metadata["gaps"].value == 0  # nobody asked anything
 

@@ -29,6 +29,7 @@ AUDITED = (
     f"/graph?key={GREEN}",
     "/graph",
     "/watches",
+    "/status",
 )
 
 
@@ -192,6 +193,13 @@ def test_a_source_lists_its_pages_by_state(site: httpx2.Client) -> None:
     )
     assert read(site, "/sources/tea.example", state="gone").links("Show all of them")
     assert read(site, "/sources/milk.example").status == 404
+
+
+def test_costs_and_confidence_say_where_there_is_nothing_to_draw(site: httpx2.Client) -> None:
+    page = read(site, "/status")
+    assert page.all("//h2")[0].startswith("What endpoints were asked")
+    assert "Nothing was asked of an endpoint" in page.text
+    assert "Nobody has judged an answer" in page.text
 
 
 def test_the_versions_of_a_page_and_what_changed(site: httpx2.Client) -> None:

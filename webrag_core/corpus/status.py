@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from psycopg import AsyncConnection
 from psycopg.rows import class_row, dict_row
@@ -46,6 +46,7 @@ class CorpusStatus(BaseModel):
     spent_in_30_days: list[ProviderSpending] = []
 
 
+_DAYS = 30
 _STATUSES = """
 SELECT s.key, count(d.id) AS documents, count(*) FILTER (WHERE d.status = 'ready') AS ready,
        count(*) FILTER (WHERE d.status = 'failed') AS failed, count(*) FILTER (WHERE d.status = 'gone') AS gone,
@@ -81,7 +82,7 @@ async def corpus_status(connection: AsyncConnection, prices: Prices | None = Non
         row = await cursor.fetchone()
     assert row is not None
     today = datetime.now(UTC).date()
-    days = await spent_since(connection, today - timedelta(days=29))
+    days = await spent_since(connection, today - timedelta(days=_DAYS - 1))
     known = prices or Prices()
     return CorpusStatus(
         sources=sources,
@@ -90,3 +91,11 @@ async def corpus_status(connection: AsyncConnection, prices: Prices | None = Non
         spent_in_30_days=priced(total(days.values()), known),
         **row,
     )
+
+
+async def spending_days(connection: AsyncConnection, prices: Prices) -> dict[date, list[ProviderSpending]]:
+    """What was asked of endpoints today (UTC) and on the 29 days before, at `prices`, the earliest day first; nothing
+    on days without a request."""
+    first = datetime.now(UTC).date() - timedelta(days=_DAYS - 1)
+    days = await spent_since(connection, first)
+    return {day: priced(days.get(day, {}), prices) for day in (first + timedelta(days=n) for n in range(_DAYS))}

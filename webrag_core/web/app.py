@@ -36,6 +36,7 @@ from webrag_core.web import (
     searching,
     signing_in,
     sources,
+    status,
     stored_page,
     watches,
 )
@@ -103,6 +104,7 @@ def web_app(
             *page_history.ROUTES,
             *graph.ROUTES,
             *watches.ROUTES,
+            *status.ROUTES,
             *signing_in.ROUTES,
             Mount(STATIC, _Static(directory=STATIC_FOLDER, packages=[DRAWING])),
         ],

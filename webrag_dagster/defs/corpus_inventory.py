@@ -9,12 +9,14 @@ from webrag_dagster.corpus.layers import DOCUMENTS
 from webrag_dagster.corpus.runs import failed_partitions
 from webrag_dagster.defs.prose_checks import PROSE_CHECKS
 from webrag_dagster.metadata import Metadata, spending_metadata, table
+from webrag_dagster.pictures import picture
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
 if TYPE_CHECKING:
     from webrag_core.corpus.refresh_store import DueSource, StaleSource
     from webrag_core.corpus.status import CorpusStatus
+    from webrag_core.drawing.figure import Figure
 
 _OVERDUE = timedelta(days=1)
 _HOW_TO_RECOVER = """\
@@ -58,20 +60,27 @@ _HOW_TO_RECOVER = """\
 def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster does not know the generic one beside checks
     """Compare the corpus with Dagster's event log."""
     from webrag_core.corpus.refresh_store import due_sources, stale_sources
-    from webrag_core.corpus.status import corpus_status
+    from webrag_core.corpus.status import corpus_status, spending_days
+    from webrag_core.feedback.judged_answers import judged_answers
     from webrag_core.providers.prices import load_prices
+    from webrag_core.showing.confidence_figure import confidence_figure
+    from webrag_core.showing.spending_figures import spending_figures
     from webrag_core.store.database import Database
 
     settings = corpus.settings()
 
     revisit = timedelta(days=settings.webrag_revisit_days)
 
-    async def work() -> "tuple[CorpusStatus, list[DueSource], list[StaleSource]]":
+    async def work() -> "tuple[CorpusStatus, list[DueSource], list[StaleSource], dict[str, Figure]]":
+        prices = load_prices(settings)
         async with await Database.open(settings) as database, database.snapshot() as connection:
-            status = await corpus_status(connection, load_prices(settings))
-            return status, await due_sources(connection, revisit), await stale_sources(connection, revisit)
+            status = await corpus_status(connection, prices)
+            figures = spending_figures(await spending_days(connection, prices))
+            judged = confidence_figure(await judged_answers(connection))
+            figures |= {} if judged is None else {"confidence_of_judged_answers": judged}
+            return status, await due_sources(connection, revisit), await stale_sources(connection, revisit), figures
 
-    status, due, stale = run(work())
+    status, due, stale, figures = run(work())
     failed = failed_partitions(context.instance)
     overdue = [source for source in due if source.due_at < datetime.now(UTC) - _OVERDUE]
     totals = {
@@ -101,6 +110,7 @@ def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) 
             for source in sorted(status.sources, key=lambda source: -source.ready)
         ),
         **spending_metadata(status.spent_today),
+        **{name: picture(figure) for name, figure in figures.items()},
         "failures_by_reason": table({"reason": name, "pages": count} for name, count in status.failures.items()),
     }
     return dg.MaterializeResult(
