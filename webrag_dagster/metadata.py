@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from webrag_dagster.markdown import block, code, link, prose, rows_markdown
-from webrag_dagster.plots import score_plot
+from webrag_dagster.pictures import score_image
 from webrag_dagster.running import ORIGIN
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def round_metadata(question: str, rounds: Sequence[Round]) -> Metadata:
         "decision": dg.MetadataValue.text(decision.action),
         "rule": dg.MetadataValue.text(decision.rule),
         "reason": dg.MetadataValue.text(decision.reason),
-        "scores_so_far": dg.MetadataValue.md(score_plot(rounds)),
+        "scores_so_far": dg.MetadataValue.md(score_image(rounds)),
         "rounds_so_far": trace_table(rounds),
         "signals": table({"signal": name, "value": round(float(value), 4)} for name, value in numbers.items()),
         "best_chunks": table(
@@ -70,7 +70,7 @@ def answer_metadata(result: OrchestrationResult, *, pages_from: str) -> Metadata
         "verdict": dg.MetadataValue.text(result.verdict_line()),
         "question": dg.MetadataValue.text(result.query),
         "answer": dg.MetadataValue.md(answer_markdown(result)),
-        "scores_per_round": dg.MetadataValue.md(score_plot(result.rounds)),
+        "scores_per_round": dg.MetadataValue.md(score_image(result.rounds)),
         "url": dg.MetadataValue.url(result.url),
         "rule": dg.MetadataValue.text(result.final_decision.rule),
         "reason": dg.MetadataValue.text(result.final_decision.reason),
@@ -164,7 +164,7 @@ def answer_markdown(result: OrchestrationResult) -> str:
         "",
         *rows_markdown([_trace(done) for done in result.rounds]),
         "",
-        score_plot(result.rounds),
+        score_image(result.rounds),
         "",
         "### Pages",
         "",

@@ -10,7 +10,10 @@ import dagster as dg
 from webrag_dagster.markdown import rows_markdown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from webrag_core.drawing.figure import Figure
+    from webrag_core.orchestration.models import Round
 
 _ROWS = 100
 
@@ -28,3 +31,10 @@ def image(figure: Figure) -> str:
     """The image alone, for where the data stands beside it. It lies in its address: nothing is loaded."""
     data = base64.b64encode(figure.document().encode()).decode()
     return f"![{figure.title}](data:image/svg+xml;base64,{data})"
+
+
+def score_image(rounds: Sequence[Round]) -> str:
+    """The scores of the rounds of a run, whose table stands beside it."""
+    from webrag_core.showing.score_figure import score_figure
+
+    return image(score_figure(rounds))

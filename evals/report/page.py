@@ -6,19 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from markupsafe import Markup
-
 from evals.intervals import Interval
 from evals.judging.baselines import System, baselines
 from evals.judging.oracle import Links
 from evals.judging.regret import FIELDS, Regret, regret_table, regrets_of
 from evals.reliability import reliability_at_stop, reliability_per_round
-from evals.report.figures import Mark, bar, reliability_diagram, success_against_pages
+from evals.report.figures import SystemKind, SystemMark, completeness_diagram, success_against_pages
 from evals.report.items import ItemView, item_view
 from evals.walks.goldens import CLUSTER, GoldenQuery
 from evals.walks.recorded import RecordedRun
 from evals.walks.scoring import pages_in_order, round_complete, score_item, summarise
 from webrag_core.config import Settings
+from webrag_core.drawing.figure import Figure, style_sheet
 from webrag_core.html_template import load_template
 from webrag_core.reliability import Reliability
 
@@ -41,7 +40,7 @@ class NamedRun:
 class _Row:
     number: int
     name: str
-    kind: str
+    kind: SystemKind
     cells: Mapping[str, Interval]
     known: int
     unknown: int
@@ -52,8 +51,8 @@ class _Section:
     name: str
     at_stop: Reliability
     per_round: Reliability
-    at_stop_figure: Markup
-    per_round_figure: Markup
+    at_stop_figure: Figure
+    per_round_figure: Figure
     regrets: Mapping[str, Mapping[str, Interval]]
     widest: Mapping[str, float]
     items: Sequence[ItemView]
@@ -79,9 +78,12 @@ def render_report(
     runs = recording if recording is not None else logs[0].runs
     rows = _rows(goldens, ran, baselines(goldens, runs, settings))
     marks = [
-        Mark(row.name, row.kind, row.cells["pages"].mean, row.cells["quotes"]) for row in rows if "quotes" in row.cells
+        SystemMark(row.name, row.kind, row.cells["pages"].mean, row.cells["quotes"])
+        for row in rows
+        if "quotes" in row.cells
     ]
-    return load_template(_TEMPLATE, {"bar": bar}).render(
+    return load_template(_TEMPLATE).render(
+        style=style_sheet(),
         rows=rows,
         metrics=HEADLINE,
         figure=success_against_pages(marks, success_curve(goldens, runs), _MOST_PAGES),
@@ -112,7 +114,7 @@ def success_curve(goldens: Sequence[GoldenQuery], runs: Sequence[RecordedRun]) -
 def _rows(goldens: Sequence[GoldenQuery], ran: Sequence[System], others: Sequence[System]) -> list[_Row]:
     rows = []
     for number, system in enumerate([*ran, *others], start=1):
-        kind = "run" if number <= len(ran) else "oracle" if system.name == "oracle" else "baseline"
+        kind: SystemKind = "run" if number <= len(ran) else "oracle" if system.name == "oracle" else "baseline"
         cells = summarise(goldens, system.scores, HEADLINE).get("all", {})
         rows.append(_Row(number, system.name, kind, cells, len(system.scores), len(system.unknown)))
     return rows
@@ -128,8 +130,8 @@ def _section(log: NamedRun, goldens: Sequence[GoldenQuery], links: Links) -> _Se
         name=log.name,
         at_stop=at_stop,
         per_round=per_round,
-        at_stop_figure=reliability_diagram(at_stop),
-        per_round_figure=reliability_diagram(per_round),
+        at_stop_figure=completeness_diagram(at_stop),
+        per_round_figure=completeness_diagram(per_round),
         regrets=table,
         widest={field: max((row[field].mean for row in table.values() if field in row), default=0) for field in FIELDS},
         items=[item_view(golden, runs[golden.id], regrets[golden.id], links) for golden in goldens],

@@ -38,4 +38,4 @@ def _size(x: float, y: float, radius: float, share: float, text: str, *, is_abov
         return Label("soft", x, y - radius - 4, text, "middle")
     if share > 0.08:
         return Label("soft", x, y + radius + 11, text, "middle")
-    return Label("soft", x - radius - 3, y - 2, text, "end")
+    return Label("soft", x + radius + 3, y + 1, text)

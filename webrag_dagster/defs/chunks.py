@@ -7,7 +7,7 @@ from webrag_dagster.conditions import rebuild_on_change
 from webrag_dagster.corpus.layer_metadata import layer_metadata
 from webrag_dagster.corpus.layers import CHUNKS, DOCUMENTS, SOURCES, code_version
 from webrag_dagster.metadata import Metadata, page_path, table
-from webrag_dagster.plots import bar_plot
+from webrag_dagster.pictures import picture
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
@@ -37,6 +37,7 @@ def chunks(
     context: dg.AssetExecutionContext, config: ChunksConfig, corpus: CorpusResource
 ) -> dg.MaterializeResult[None]:
     """Chunk the pending pages."""
+    from webrag_core.showing.size_figure import size_figure
     from webrag_dagster.corpus.layer_metadata import rows_of, table_metadata
     from webrag_dagster.corpus.refreshing import layer_of
     from webrag_dagster.corpus.state import token_histogram
@@ -73,7 +74,7 @@ def chunks(
             "pages_rechunked": dg.MetadataValue.int(len(rechunked)),
             "rows_written": dg.MetadataValue.int(sum(written.values())),
             **layer_metadata(layer),
-            "child_sizes": dg.MetadataValue.md(bar_plot("Child chunks by size", "tokens", sizes)),
+            **({"child_sizes": picture(size_figure(sizes))} if sizes else {}),
             "page_list": table(
                 {"page": page_path(page.url), "rows written": rows, "rows": layer.per_version[page.version_id].rows}
                 for page, rows in cut

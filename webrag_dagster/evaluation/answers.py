@@ -12,12 +12,13 @@ import dagster as dg
 from evals.answers.answer_suite import AskedKey, ask_suite
 from evals.answers.key_report import SUITE_SHARES, WRONG, by_kind, calibrations, grouped, shares, verdicts
 from evals.answers.suite_list import KeySet, own_key_sets, present
-from evals.report.figures import reliability_diagram
 from evals.walks.suites import sample_goldens
-from webrag_dagster.evaluation.scores import number, picture
+from webrag_core.drawing.reliability import reliability_diagram
+from webrag_dagster.evaluation.scores import number
 from webrag_dagster.evaluation.suite import Scored, run_files
 from webrag_dagster.markdown import rows_markdown
 from webrag_dagster.metadata import Metadata, table
+from webrag_dagster.pictures import picture
 
 if TYPE_CHECKING:
     from webrag_core.config import Settings
@@ -116,8 +117,8 @@ def _calibration(answered_keys: Sequence[AskedKey]) -> Metadata:
     errors: Metadata = {f"ece_{what}": number(curve.ece) for what, curve in curves.items() if curve.ece is not None}
     if curves["answered"].ece is None:
         return errors
-    diagram = reliability_diagram(curves["answered"], stated="confidence", observed="right")
-    return {**errors, "calibration": dg.MetadataValue.md(picture(str(diagram), "stated against observed"))}
+    diagram = reliability_diagram(curves["answered"], stated="confidence", observed="right", cases="answers")
+    return {**errors, "calibration": picture(diagram)}
 
 
 def _row(item: AskedKey) -> dict[str, str | int | float | bool | None]:
