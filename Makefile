@@ -9,7 +9,9 @@ unexport PYTHONDONTWRITEBYTECODE
 ALONE = $(shell grep -rlE --include='test_*.py' --exclude-dir=faults 'mark\.alone' tests)
 SLOW = $(shell grep -rlE --include='test_*.py' --exclude-dir=faults 'mark\.slow' tests)
 
-.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-dialogue bench-sitewalk bench-walks bench-answer bench-functions bench-model bench-watch bench-ledger bench-mcp bench-web bench-health bench-security bench-api bench-growth bench-naughty bench-platform bench-month bench-kill bench-faults bench-workers bench-install bench-start requirements notebook clean bench-windows
+PEERS = bm25s html2text llama-index-core llama-index-vector-stores-postgres onnxruntime pystemmer tokenizers
+
+.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-dialogue bench-sitewalk bench-walks bench-answer bench-functions bench-model bench-watch bench-ledger bench-mcp bench-web bench-health bench-security bench-api bench-growth bench-naughty bench-platform bench-month bench-kill bench-faults bench-workers bench-install bench-start requirements notebook clean bench-windows bench-peers
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -100,6 +102,9 @@ bench-vectors: $(VENV)/.runtime ## dense search at 10,000 and 100,000 vectors: r
 
 bench-windows: $(VENV)/.runtime ## search with and without window vectors, on sites with answer keys; what reading costs
 	$(BIN)/python -m benchmarks.retrieval.windows
+
+bench-peers: $(VENV)/.runtime .venv-peers/.installed ## the same pages and questions beside LlamaIndex with pgvector and BM25 with MiniLM: half an hour
+	$(BIN)/python -m benchmarks.peers.bench
 
 bench-languages: $(VENV)/.runtime ## XQuAD in twelve languages, beside BM25 and dense search alone: FOLDER=... holds its files
 	$(BIN)/python -m benchmarks.retrieval.languages $(FOLDER)
@@ -217,12 +222,19 @@ $(VENV)/.docs: requirements-docs.txt $(VENV)/.runtime
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-docs.txt
 	@touch $@
 
+# copied, not linked: nltk refuses to read files that have a second name
+.venv-peers/.installed: requirements-peers.txt $(BIN)/uv
+	$(PYTHON) -m venv .venv-peers
+	$(BIN)/uv pip install --quiet --link-mode copy --python .venv-peers/bin/python --require-hashes -r requirements-peers.txt
+	@touch $@
+
 requirements: $(BIN)/uv       ## compile the pinned requirements again (no addresses in the files)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --extra build --extra dagster --extra serve --extra standard pyproject.toml -o requirements.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --extra all --extra build --extra dev -c requirements.txt pyproject.toml -o requirements-dev.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --group docs -c requirements-dev.txt -o requirements-docs.txt
 	printf '%s\n' ipykernel jupytext nbclient | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' -c requirements.txt -c requirements-dev.txt - -o requirements-notebook.txt
 	echo xllamacpp | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' - -o requirements-model.txt
+	printf '%s\n' $(PEERS) | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' -c requirements.txt - -o requirements-peers.txt
 	echo uv | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' - -o requirements-uv.txt
 
 notebook: $(VENV)/.dev        ## docs/examples/first-steps.ipynb: made anew from first_steps.py, and executed
@@ -233,4 +245,4 @@ notebook: $(VENV)/.dev        ## docs/examples/first-steps.ipynb: made anew from
 	  WEBRAG_HOME=$$home $(CURDIR)/$(BIN)/webrag status > /dev/null && rm -rf $$home  # the last to leave stops the server
 
 clean:
-	rm -rf $(VENV) .webrag
+	rm -rf $(VENV) .venv-peers .webrag

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import psycopg
 from psycopg import AsyncConnection, AsyncCursor
 
@@ -76,6 +77,18 @@ async def servers_of(database: Database) -> list[int]:
 def server_ms(servers: Sequence[int]) -> float:
     """CPU time of these processes so far, in ms."""
     return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in servers) / 1e6
+
+
+def cluster_seconds(home: Path) -> float:
+    """CPU seconds so far of the embedded server in `home`: of its first process, its living ones and the ended ones."""
+    pid = int((home / "postgres" / "postmaster.pid").read_text().split("\n", 1)[0])
+    postmaster = psutil.Process(pid)
+    times = postmaster.cpu_times()
+    total = times.user + times.system + times.children_user + times.children_system
+    for child in postmaster.children():
+        spent = child.cpu_times()
+        total += spent.user + spent.system
+    return float(total)
 
 
 @contextmanager

@@ -83,7 +83,7 @@ async def measure(home: Path, warcs: Sequence[Path], limit: int | None) -> dict[
         await corpus.indexer.finish_bulk()
         seconds = time.process_time() - before
         workers, worker_rss = _workers()
-        database = _postgres_cpu(home)
+        database = server_work.cluster_seconds(home)
         copy_ms = await _copy_ms(corpus)
     cpu = seconds + workers + database
     return {
@@ -164,18 +164,6 @@ def _workers() -> tuple[float, int]:
             cpu += times.user + times.system
             largest = max(largest, child.memory_info().rss)
     return cpu, largest
-
-
-def _postgres_cpu(home: Path) -> float:
-    """CPU seconds of the postmaster, of its living children and of those it has waited for."""
-    pid = int((home / "postgres" / "postmaster.pid").read_text().split("\n", 1)[0])
-    postmaster = psutil.Process(pid)
-    times = postmaster.cpu_times()
-    total = times.user + times.system + times.children_user + times.children_system
-    for child in postmaster.children():
-        spent = child.cpu_times()
-        total += spent.user + spent.system
-    return float(total)
 
 
 def main() -> None:
