@@ -13,8 +13,16 @@ import pytest
 import typer
 from pydantic_core import PydanticUndefined
 
-from webrag_core.application import attaching, operations, reading, site_preview, upkeep, watching
-from webrag_core.application.attaching import AttachSite, ReadSource, SourceName, SourceProgress, StopReading
+from webrag_core.application import attaching, closing_gaps, operations, reading, site_preview, upkeep, watching
+from webrag_core.application.attaching import (
+    AttachSite,
+    ReadPages,
+    ReadSource,
+    SourceName,
+    SourceProgress,
+    StopReading,
+)
+from webrag_core.application.closing_gaps import GoldenGap
 from webrag_core.application.inputs import Operation
 from webrag_core.application.operations import Ask, GatherEvidence, RecordFeedback, Search
 from webrag_core.application.reading import (
@@ -219,7 +227,9 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
     ListAnswers: {"command": Carried(command("answers", "list"))},
     OpenAnswer: {"command": Carried(command("answers", "show"))},
     ListConversations: {"command": Carried(command("answers", "conversations"))},
-    ListGaps: {"command": Carried(command("answers", "gaps"), beside=names("pages"))},
+    ListGaps: {"command": Carried(command("answers", "gaps"), beside=names("pages ingest yes"))},
+    GoldenGap: {"command": Carried(command("feedback", "gap"))},
+    ReadPages: {},
     OpenConversation: {"command": Carried(command("answers", "conversation"))},
     Citations: {
         "command": Carried(command("citations"), {"answer": "answers"}),
@@ -289,7 +299,7 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
 
 
 def test_each_operation_is_listed_and_has_a_face() -> None:
-    modules = (attaching, operations, reading, site_preview, upkeep, watching)
+    modules = (attaching, closing_gaps, operations, reading, site_preview, upkeep, watching)
     defined = {
         one
         for module in modules

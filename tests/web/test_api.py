@@ -76,7 +76,8 @@ def test_the_description_is_valid_and_complete(document: dict[str, Any]) -> None
     reading = ["/search", "/answers", "/answers/{number}", "/history", "/changes", "/sources", "/status"]
     reading += ["/conversations", "/conversations/{number}", "/gaps"]
     watching = ["/watches", "/watches/{number}"]
-    attaching = [f"/sources/{name}" for name in ("preview", "refresh", "reading", "stop", "pause")]
+    attaching = ["/gaps/golden", "/gaps/pages"]
+    attaching += [f"/sources/{name}" for name in ("preview", "refresh", "reading", "stop", "pause")]
     assert sorted(document["paths"]) == sorted(["/ask", "/answer", "/feedback", *reading, *watching, *attaching])
     parameters = document["paths"]["/history"]["get"]["parameters"]
     assert [(one["name"], one["required"]) for one in parameters] == [
@@ -182,6 +183,9 @@ REFUSED: list[tuple[int, str, str, str, object]] = [
     (404, "not_stored", "get", "/changes?target=no.example", None),
     (400, "invalid_input", "post", "/feedback", {"answer": 999, "kind": "helpful"}),
     (400, "invalid_input", "post", "/feedback", {"answer": 1, "kind": "praise"}),
+    (404, "not_stored", "post", "/gaps/golden", {"answers": [999]}),
+    (400, "invalid_input", "post", "/gaps/golden", {"answers": []}),
+    (400, "invalid_input", "post", "/gaps/pages", {"urls": [f"{SEED}nowhere"]}),
     (400, "invalid_input", "post", "/watches", {"section": ["Brewing"]}),
     (400, "invalid_input", "post", "/watches", {"page": f"{SEED}green-tea", "section": ["No such"]}),
     (404, "not_stored", "delete", "/watches/999", {}),

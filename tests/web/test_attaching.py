@@ -71,6 +71,25 @@ def test_a_program_looks_attaches_and_watches(database_url: str) -> None:
         assert client.get("/api/sources/reading", params={"source": "no.example"}).status_code == 404
 
 
+def test_pages_that_are_lacking_are_read_beyond_the_limit(database_url: str) -> None:
+    with serving_kettles(4) as site, opened(database_url, site) as client:
+        body = {"url": site.url, "pages": 2}
+        client.post("/api/sources", json=body, headers={"accept": "text/event-stream"})
+        client.post("/api/ask", json={"question": "After how many days is kettle 4 descaled, as manual 4 says?"})
+        lacking = [url for gap in client.get("/api/gaps").json()["gaps"] for url in gap["lacking"]]
+        last = f"{site.url}manual-4.html"
+        assert last in lacking
+        for wrong in ([], [f"{site.url}unlisted"], ["http://127.0.0.1:1/"], [last, "http://elsewhere.example/"]):
+            assert client.post("/gaps/pages", data={"urls": wrong}).status_code == 400, wrong
+        assert f"/{last.rpartition('/')[2]}" not in site.requests
+        started = client.post("/gaps/pages", data={"urls": [last]})
+        assert (started.status_code, started.headers["location"].startswith("/sources/127")) == (303, True)
+        state = {"source": key_of(site)}
+        wait_until(lambda: client.get("/api/sources/reading", params=state).json()["state"] == "done")
+        read = client.post("/api/search", json={"question": "How often is kettle 4 descaled?"}).json()
+        assert any("every 14 days" in one["verbatim_text"] for one in read["citations"])
+
+
 @pytest.mark.slow
 def test_without_a_map_links_are_followed(database_url: str) -> None:
     with serving_kettles(3, mapped=False) as site, opened(database_url, site) as client:

@@ -190,3 +190,36 @@ def test_what_could_not_be_answered_is_listed(client: httpx2.Client, database: s
     assert any("url=https%3A%2F%2Ftea.example%2Flicence" in link for link in row.xpath(".//a/@href"))
     assert any(gap["lacking"] for gap in client.get("/api/gaps").json()["gaps"])
     assert client.get("/api/gaps", params={"since": "never"}).status_code == 400
+    for path in ("/gaps", "/conversations"):
+        assert tree(client, path).xpath("//nav[@aria-label='Main']//a[@aria-current]/@href") == ["/answers"]
+        assert tree(client, path).xpath("//main//p/a[@href='/answers']")
+
+
+def test_by_one_click_questions_become_golden(client: httpx2.Client, database: str) -> None:
+    question = "What does a licence for green tea cost a company?"
+    ask(client, question)
+    row = next(row for row in tree(client, "/gaps").xpath("//tbody/tr") if question in row.text_content())
+    form = next(form for form in row.xpath(".//form[@action='/gaps/golden']"))
+    near = form.xpath("./a/@href")[0]
+    assert "<mark" in client.get(near.partition("#")[0]).text
+    fields = list(form.form_values())
+    for headers in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
+        assert client.post("/gaps/golden", data=dict(fields), headers=headers).status_code == 403
+        assert client.post("/gaps/pages", data={"urls": GREEN}, headers=headers).status_code == 403
+    made = client.post("/gaps/golden", data=dict(fields))
+    assert (made.status_code, made.headers["location"]) == (303, "/gaps?golden=1")
+    page = tree(client, made.headers["location"])
+    assert "1 golden question now" in text_at(page, "//main//p[@role='status']")
+    row = next(row for row in page.xpath("//tbody/tr") if question in row.text_content())
+    assert "golden" in row.xpath(".//td[@data-name='Why']")[0].text_content()
+    assert rows(database)[-1][1] == "better_source"
+    for wrong in ({}, {"answers": "x"}, {"answers": "999999"}):
+        refused = client.post("/gaps/golden", data=wrong)
+        assert refused.status_code in (400, 404)
+        assert text_at(lxml_html.fromstring(refused.text), "//p[@role='alert']")
+
+
+def test_programs_suggest_and_people_decide(client: httpx2.Client, answered: str) -> None:
+    body = {"answers": [int(answered.rpartition("/")[2])], "citation": 1}
+    assert client.post("/api/gaps/golden", json=body).status_code == 403  # without MCP_FEEDBACK
+    assert client.post("/api/gaps/pages", json={"urls": ["https://elsewhere.example/"]}).status_code == 400

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from webrag_core.application.inputs import Name, Operation
+from webrag_core.acquisition.urls import canonicalise
+from webrag_core.application.inputs import MOST_PLACES, Name, Operation, Url
 from webrag_core.application.site_runs import SiteReading, SiteRun
 from webrag_core.application.upkeep import AddSource
+from webrag_core.corpus.source_pages import sources_that_list
 from webrag_core.corpus.sources import find_source, source_name
+from webrag_core.errors import InvalidInputError
+from webrag_core.retrieval.models import Contract
 
 if TYPE_CHECKING:
     from webrag_core.application.services import Services
@@ -45,6 +49,36 @@ class ReadSource(SourceName):
         async with services.corpus.database.connection() as connection:
             source = await find_source(connection, self.key)
         return services.sites.start(services.corpus, source.key)
+
+
+class SiteReadings(Contract):
+    """How far the readings of several sources are."""
+
+    readings: list[SiteReading]
+
+
+class ReadPages(Operation):
+    """Pages that site maps of stored sources name, as a gap lists them: they are read now, whatever limits the number
+    of pages of their sources. The reading goes on when nobody watches it."""
+
+    urls: Annotated[tuple[Url, ...], Field(min_length=1, max_length=MOST_PLACES)]
+
+    async def start(self, services: Services) -> list[SiteRun]:
+        """Begin, source by source. Raises InvalidInputError for a page that no site map names, BusyError where one of
+        the sources is being read."""
+        urls = list(dict.fromkeys(canonicalise(url) for url in self.urls))
+        async with services.corpus.database.connection() as connection:
+            by_source = await sources_that_list(connection, urls)
+        unlisted = set(urls).difference(*by_source.values())
+        if unlisted:
+            raise InvalidInputError(
+                f"no site map names {min(unlisted)}: `webrag ingest` stores any page, attaching a site all of its pages"
+            )
+        return services.sites.start_pages(services.corpus, by_source)
+
+    async def run(self, services: Services) -> SiteReadings:
+        """Begin. Raises as `start`."""
+        return SiteReadings(readings=[run.reading for run in await self.start(services)])
 
 
 class SourceProgress(SourceName):

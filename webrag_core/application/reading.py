@@ -269,6 +269,7 @@ class ListGaps(Reading):
 
     since: Annotated[Date | None, Field(description="Asked then or later; unset = in the last four weeks")] = None
     source: Annotated[Name | None, Field(description="Only of this stored source, by key")] = None
+    limit: Limit = _LISTED
 
     def check(self) -> None:
         """Raise InvalidInputError."""
@@ -278,7 +279,7 @@ class ListGaps(Reading):
         """List them."""
         since = moments(self.since, None)[0] or datetime.now(UTC) - _GAPS
         async with database.connection() as connection:
-            return GapList(gaps=await list_gaps(connection, since=since, source=self.source))
+            return GapList(gaps=await list_gaps(connection, since=since, source=self.source, limit=self.limit))
 
 
 class CitationList(Contract):

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from webrag_core.application.failure_words import DEFECT, failure_words
 from webrag_core.corpus.refresh import PageStep, RefreshReport
 from webrag_core.corpus.sources import find_source
-from webrag_core.errors import BusyError, NotStoredError, Reason, WebragError
+from webrag_core.errors import BusyError, FetchError, NotStoredError, Reason, WebragError
 from webrag_core.page_text import one_line
 from webrag_core.retrieval.models import Contract
 from webrag_core.trace import traced
 
 if TYPE_CHECKING:
-    from webrag_core.indexing.pipeline import Corpus
+    from webrag_core.indexing.pipeline import AddedDocument, Corpus
 
 logger = logging.getLogger(__name__)
 
@@ -72,9 +72,10 @@ class SiteReading(Contract):
 
 
 class SiteRun:
-    """One source that is read. `reading` is how far it is."""
+    """One source that is read, all of its pages or some. `reading` is how far it is."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, pages: Sequence[str] = ()) -> None:
+        self._some = tuple(pages)
         self.reading = SiteReading(
             source=source,
             state="waiting",
@@ -92,8 +93,9 @@ class SiteRun:
             problem=None,
         )
         self._news = asyncio.Event()
-        self._pages: asyncio.Task[RefreshReport] | None = None
+        self._pages: asyncio.Task[RefreshReport | None] | None = None
         self._task: asyncio.Task[None] | None = None
+        self._report: RefreshReport | None = None
         self._is_stopped = False
 
     async def watch(self) -> AsyncIterator[SiteReading]:
@@ -155,12 +157,12 @@ class SiteRun:
             async with turns:
                 self._tell(state="reading")
                 with traced():
-                    report = await self._read(corpus)
+                    is_whole = await self._read(corpus)
                     await corpus.indexer.finish_bulk()
-            state, problem = "stopped" if report is None else "done", None
-            if report is not None:
-                self._settle(report)
-                if report.empty is not None:
+            state, problem = "done" if is_whole else "stopped", None
+            if self._report is not None:
+                self._settle(self._report)
+                if self._report.empty is not None:
                     state, problem = "failed", "no page of it could be read"
         except WebragError as error:
             problem = failure_words(error)
@@ -171,17 +173,32 @@ class SiteRun:
         finally:
             self._tell(state=state, problem=problem, now=[], ended_at=datetime.now(UTC))
 
-    async def _read(self, corpus: Corpus) -> RefreshReport | None:
-        """Read all pages; None when somebody stopped that."""
+    async def _read(self, corpus: Corpus) -> bool:
+        """Read the pages; False when somebody stopped that."""
         if self._is_stopped:
-            return None
-        self._pages = pages = asyncio.create_task(self._refresh(corpus))
+            return False
+        self._pages = pages = asyncio.create_task(self._add(corpus) if self._some else self._refresh(corpus))
         try:
             await asyncio.wait([pages])
         finally:
             pages.cancel()
             await asyncio.wait([pages])
-        return None if pages.cancelled() else pages.result()
+        if pages.cancelled():
+            return False
+        self._report = pages.result()
+        return True
+
+    async def _add(self, corpus: Corpus) -> None:
+        """Read some pages, also those that are beyond the limit of the source."""
+
+        def done(url: str, result: AddedDocument | FetchError) -> None:
+            if isinstance(result, FetchError):
+                self._advance(PageStep(url, "failed", result))
+            else:
+                self._advance(PageStep(url, "unchanged" if result.outcome == "unchanged" else "fetched"))
+                self.warn(result.warnings)
+
+        await corpus.add_all(self._some, done, lambda url: self._advance(PageStep(url)))
 
     async def _refresh(self, corpus: Corpus) -> RefreshReport:
         async with corpus.database.connection() as connection:
@@ -207,13 +224,27 @@ class SiteRuns:
         running = self._runs.get(source)
         if running is not None and not running.reading.is_over:
             return running
-        if sum(not run.reading.is_over for run in self._runs.values()) >= _MOST_WAITING:
+        self._check_room(1)
+        return self._begin(corpus, SiteRun(source))
+
+    def start_pages(self, corpus: Corpus, pages: Mapping[str, Sequence[str]]) -> list[SiteRun]:
+        """Read some pages of sources, by their keys, all or none. Raises BusyError, also where one of them is read."""
+        reading = [key for key in pages if (run := self._runs.get(key)) is not None and not run.reading.is_over]
+        if reading:
+            raise BusyError(f"{reading[0]} is being read; try again when that is over")
+        self._check_room(len(pages))
+        return [self._begin(corpus, SiteRun(key, urls)) for key, urls in pages.items()]
+
+    def _check_room(self, more: int) -> None:
+        if sum(not run.reading.is_over for run in self._runs.values()) + more > _MOST_WAITING:
             raise BusyError(f"{_MOST_WAITING} sites are read or waiting; try again in a while")
+
+    def _begin(self, corpus: Corpus, run: SiteRun) -> SiteRun:
         over = [key for key, run in self._runs.items() if run.reading.is_over]
         for key in over[: max(len(over) - _MOST_ENDED, 0)]:
             del self._runs[key]
-        self._runs.pop(source, None)
-        self._runs[source] = run = SiteRun(source)
+        self._runs.pop(run.reading.source, None)
+        self._runs[run.reading.source] = run
         run.begin(corpus, self._turns)
         return run
 

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from webrag_core.cli.database import on_database
+from webrag_core.cli.gaps import golden_gap
 from webrag_core.cli.output import Json, out, print_json, print_line, print_table
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
@@ -87,6 +88,9 @@ def record_command(
         where = f"{stored.suggested.url} version {stored.suggested.version}"
         print_line(f"Stands in {where}, characters {stored.suggested.char_start}–{stored.suggested.char_end}")
         print_line(f"`webrag feedback accept {stored.id}` makes it a golden question")
+
+
+feedback_app.command("gap")(golden_gap)
 
 
 @feedback_app.command("list")

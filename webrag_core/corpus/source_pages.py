@@ -140,6 +140,19 @@ ORDER BY d.canonical_url COLLATE "C" LIMIT %(limit)s OFFSET %(offset)s
 """
 
 
+async def sources_that_list(connection: AsyncConnection, urls: Sequence[str]) -> dict[str, list[str]]:
+    """Those of these pages that site maps name, by the key of a source whose map it is."""
+    cursor = await connection.execute(
+        "SELECT DISTINCT ON (m.url) s.key, m.url FROM site_map_pages m JOIN sources s ON s.id = m.source_id"
+        " WHERE m.url = ANY(%s) ORDER BY m.url, length(s.key) DESC, s.key",
+        (list(urls),),
+    )
+    listed: dict[str, list[str]] = {}
+    for key, url in await cursor.fetchall():
+        listed.setdefault(str(key), []).append(str(url))
+    return listed
+
+
 async def corpus_contents(connection: AsyncConnection) -> CorpusContents:
     """What can be searched."""
     cursor = await connection.execute('SELECT key FROM sources ORDER BY key COLLATE "C"')

@@ -27,32 +27,37 @@ _LARGEST = 2**63 - 1
 async def record(database: Database, new: NewFeedback) -> Feedback:
     """Store feedback, its suggestion proved. Raises InvalidInputError for what cannot be meant, an answer, sentence or
     quote that does not exist, and a suggestion that does not stand where it is said to."""
-    new.check()
     async with database.transaction() as connection:
-        await _check_target(connection, new)
-        if new.actor_kind == "model":
-            await _check_flood(connection)
-        suggestion, quote = (None, None) if new.better is None else await prove(connection, new.better)
-        cursor = await connection.execute(
-            "INSERT INTO feedback (answer_id, sentence, citation, kind, value, text, suggested, suggested_version,"
-            " actor, actor_kind, weight) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) RETURNING id",
-            (
-                new.answer_id,
-                new.sentence,
-                new.citation,
-                new.checked_kind(),
-                new.checked_value(),
-                new.text,
-                None if suggestion is None else Jsonb(suggestion.model_dump(mode="json")),
-                None if quote is None else quote.version_id,
-                new.actor,
-                new.actor_kind,
-                0 if new.actor_kind == "model" else 1,
-            ),
-        )
-        row = await cursor.fetchone()
-        assert row is not None
-        return await load(connection, row[0])
+        return await add(connection, new)
+
+
+async def add(connection: AsyncConnection, new: NewFeedback) -> Feedback:
+    """As `record`, within a transaction."""
+    new.check()
+    await _check_target(connection, new)
+    if new.actor_kind == "model":
+        await _check_flood(connection)
+    suggestion, quote = (None, None) if new.better is None else await prove(connection, new.better)
+    cursor = await connection.execute(
+        "INSERT INTO feedback (answer_id, sentence, citation, kind, value, text, suggested, suggested_version,"
+        " actor, actor_kind, weight) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) RETURNING id",
+        (
+            new.answer_id,
+            new.sentence,
+            new.citation,
+            new.checked_kind(),
+            new.checked_value(),
+            new.text,
+            None if suggestion is None else Jsonb(suggestion.model_dump(mode="json")),
+            None if quote is None else quote.version_id,
+            new.actor,
+            new.actor_kind,
+            0 if new.actor_kind == "model" else 1,
+        ),
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return await load(connection, row[0])
 
 
 async def load(connection: AsyncConnection, feedback_id: int) -> Feedback:
@@ -89,18 +94,23 @@ async def decide(database: Database, feedback_ids: Sequence[int], *, accept: boo
     longer stands in its version.
     """
     async with database.transaction() as connection:
-        for feedback_id in feedback_ids:
-            feedback = await load(connection, feedback_id)
-            cursor = await connection.execute("SELECT suggested_version FROM feedback WHERE id = %s", (feedback_id,))
-            (version,) = await cursor.fetchone() or (None,)
-            suggestion = feedback.suggested if accept else None
-            if suggestion is not None and not await stands(connection, suggestion, version):
-                raise IntegrityError(f"the suggestion of feedback {feedback_id} no longer stands in its version")
-            await connection.execute(
-                "UPDATE feedback SET state = %s, weight = %s WHERE id = %s",
-                ("accepted" if accept else "rejected", 1 if accept else 0, feedback_id),
-            )
-        return [await load(connection, feedback_id) for feedback_id in feedback_ids]
+        return await settle(connection, feedback_ids, accept=accept)
+
+
+async def settle(connection: AsyncConnection, feedback_ids: Sequence[int], *, accept: bool) -> list[Feedback]:
+    """As `decide`, within a transaction."""
+    for feedback_id in feedback_ids:
+        feedback = await load(connection, feedback_id)
+        cursor = await connection.execute("SELECT suggested_version FROM feedback WHERE id = %s", (feedback_id,))
+        (version,) = await cursor.fetchone() or (None,)
+        suggestion = feedback.suggested if accept else None
+        if suggestion is not None and not await stands(connection, suggestion, version):
+            raise IntegrityError(f"the suggestion of feedback {feedback_id} no longer stands in its version")
+        await connection.execute(
+            "UPDATE feedback SET state = %s, weight = %s WHERE id = %s",
+            ("accepted" if accept else "rejected", 1 if accept else 0, feedback_id),
+        )
+    return [await load(connection, feedback_id) for feedback_id in feedback_ids]
 
 
 def _within(number: int) -> int:

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from webrag_core.answering.models import Answer, SentenceCitation
 from webrag_core.answering.stored import load_answer
 from webrag_core.answering.stored_walk import load_walk
-from webrag_core.application.reading import ListConversations, ListGaps
+from webrag_core.application.reading import ListConversations
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services
 from webrag_core.errors import WebragError
@@ -41,7 +41,6 @@ from webrag_core.web.stored_page import PagePart, StoredVersion, load_version, p
 FEEDBACK = "feedback"
 """The part of the page of an answer where a person judges it."""
 _PER_PAGE = 30
-_MOST_GAPS = 200
 _FILES = {"html": (render_page, "text/html"), "md": (render_markdown, "text/markdown"), **WRITERS}
 """Writer and media type of the files of an answer, by their ending."""
 _REACH = 1_500  # characters of the page before and after a quote that stand beside its answer
@@ -111,13 +110,6 @@ async def show_conversations(request: Request) -> Response:
     before = whole_number(request.query_params.get("before", ""), 1, 2**63 - 1)
     listed = await ListConversations.of(limit=_PER_PAGE, before=before).read(services.corpus.database)
     return page(request, "conversations", conversations=listed.conversations, next=listed.next)
-
-
-async def show_gaps(request: Request) -> Response:
-    """What the corpus could not answer in the last weeks, with the pages that it may lack."""
-    services: Services = await request.app.state.services()
-    listed = await ListGaps.of().read(services.corpus.database)
-    return page(request, "gaps", gaps=listed.gaps[:_MOST_GAPS])
 
 
 async def answer_page(
@@ -261,7 +253,6 @@ ROUTES = [
     Route("/answers", show_list, methods=["GET"]),
     Route("/answers/{number:int}", show_answer, methods=["GET"]),
     Route("/conversations", show_conversations, methods=["GET"]),
-    Route("/gaps", show_gaps, methods=["GET"]),
     Route("/answers/{number:int}.{suffix}", download, methods=["GET"]),
     Route("/answers/{number:int}/quotes/{quote:int}", show_quote, methods=["GET"]),
 ]

@@ -43,7 +43,8 @@ def answer_gaps(corpus: CorpusResource) -> dg.MaterializeResult[None]:
                     "source": gap.source or "–",
                     "question": gap.question,
                     "why": ", ".join(f"{count} {why}" for why, count in gap.why.items()),
-                    "answer": gap.answers[0],
+                    "answers": ", ".join(map(str, gap.answers)),
+                    "golden": "yes" if gap.is_golden else "no",
                     "nearest": " ".join(gap.nearest),
                     "lacking": " ".join(gap.lacking),
                 }

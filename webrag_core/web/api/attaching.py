@@ -9,7 +9,14 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
 from starlette.responses import Response
 
-from webrag_core.application.attaching import AttachSite, ReadSource, SourceProgress, StopReading
+from webrag_core.application.attaching import (
+    AttachSite,
+    ReadPages,
+    ReadSource,
+    SiteReadings,
+    SourceProgress,
+    StopReading,
+)
 from webrag_core.application.services import run_apart
 from webrag_core.application.site_preview import PreviewSite, SitePreview
 from webrag_core.application.site_runs import SiteReading, SiteRun
@@ -30,6 +37,11 @@ async def read_site(api: Api, request: Request, body: AttachSite | ReadSource) -
     if wants_events(request):
         return EventSourceResponse(_events(run), ping=_PING_SECONDS)
     return run.reading
+
+
+async def read_pages(api: Api, request: Request, body: ReadPages) -> SiteReadings:
+    """Begin to read pages that are lacking."""
+    return await body.run(await api.services())
 
 
 async def progress(api: Api, request: Request, wanted: SourceProgress) -> SiteReading:
@@ -78,6 +90,16 @@ OPERATIONS = (
         SiteReading,
         read_site,
         events=SiteReading,
+    ),
+    Operation(
+        "POST",
+        "/gaps/pages",
+        "read_pages",
+        "Read pages that a site map names and that are lacking",
+        ReadPages,
+        SiteReadings,
+        read_pages,
+        status=201,
     ),
     Operation(
         "GET",

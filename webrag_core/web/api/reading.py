@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from starlette.requests import Request
 
+from webrag_core.application.closing_gaps import GoldenGap, Suggestions
 from webrag_core.application.operations import RecordFeedback, Search
 from webrag_core.application.reading import (
     AnswerList,
@@ -37,7 +38,7 @@ class ForbiddenError(WebragError):
     code = "forbidden"
 
 
-async def feedback(api: Api, request: Request, body: RecordFeedback) -> Feedback:
+async def feedback(api: Api, request: Request, body: RecordFeedback | GoldenGap) -> Feedback | Suggestions:
     """Note feedback."""
     if not api.settings.mcp_feedback:
         raise ForbiddenError("this server takes no feedback from programs: MCP_FEEDBACK=1 allows it")
@@ -80,6 +81,17 @@ OPERATIONS = (
         "List what the corpus could not answer, by source and week",
         ListGaps,
         GapList,
+    ),
+    Operation(
+        "POST",
+        "/gaps/golden",
+        "golden_gap",
+        "Suggest a passage for each question of a gap; an operator's accepting makes them golden questions",
+        GoldenGap,
+        Suggestions,
+        feedback,
+        status=201,
+        refusals=(404,),
     ),
     Operation(
         "GET",
