@@ -26,10 +26,12 @@ from webrag_core.application.closing_gaps import GoldenGap
 from webrag_core.application.inputs import Operation
 from webrag_core.application.operations import Ask, GatherEvidence, RecordFeedback, Search
 from webrag_core.application.reading import (
+    ChangedAnswers,
     Changes,
     Citations,
     Compare,
     History,
+    LatestChanges,
     ListAnswers,
     ListConversations,
     ListGaps,
@@ -241,6 +243,8 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
     },
     Compare: {"library": Carried(method("compare"))},
     Changes: {},
+    LatestChanges: {},
+    ChangedAnswers: {},
     ListSources: {"command": Carried(command("source", "list"), without=names("limit offset"))},
     Status: {"command": Carried(command("status"))},
     Verify: {"command": Carried(command("verify"))},

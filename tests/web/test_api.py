@@ -74,7 +74,7 @@ def checked(document: dict[str, Any], response: httpx2.Response, method: str, pa
 def test_the_description_is_valid_and_complete(document: dict[str, Any]) -> None:
     validate(document)
     reading = ["/search", "/answers", "/answers/{number}", "/history", "/changes", "/sources", "/status"]
-    reading += ["/conversations", "/conversations/{number}", "/gaps"]
+    reading += ["/conversations", "/conversations/{number}", "/gaps", "/changes/latest", "/answers/changed"]
     watching = ["/watches", "/watches/{number}"]
     attaching = ["/gaps/golden", "/gaps/pages"]
     attaching += [f"/sources/{name}" for name in ("preview", "refresh", "reading", "stop", "pause")]

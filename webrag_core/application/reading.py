@@ -14,15 +14,17 @@ from webrag_core.answering.models import Answer
 from webrag_core.answering.proof.recheck import recheck
 from webrag_core.answering.stored import load_answer
 from webrag_core.application.inputs import LONGEST, At, Date, Name, Number, Operation, Time, Url, check_date
-from webrag_core.corpus.sources import Source, count_sources, list_sources
+from webrag_core.corpus.sources import Source, count_sources, find_source, list_sources
 from webrag_core.corpus.status import CorpusStatus, SourceStatus, corpus_status, source_statuses
 from webrag_core.corpus.verification import VerificationCounts, verify_corpus
-from webrag_core.errors import NotStoredError
+from webrag_core.errors import InvalidInputError, NotStoredError
 from webrag_core.feedback.gaps import Gap, list_gaps
 from webrag_core.history import compare, conversations, pages
 from webrag_core.history.answers import OpenedAnswer, StoredAnswer, find_answer, list_answers, open_answer
 from webrag_core.history.as_of import AsOf
+from webrag_core.history.changed_answers import ChangedAnswer, changed_answers
 from webrag_core.history.citations import CitationState, each_citation_state
+from webrag_core.history.latest_changes import latest_changes
 from webrag_core.history.models import PageAt, PageChange, PageHistory
 from webrag_core.orchestration.answers import broken_citations
 from webrag_core.retrieval.dates import moments
@@ -82,6 +84,18 @@ class ChangeList(Contract):
 
     changes: list[PageChange]
     total: int
+
+
+class LatestChangeList(Contract):
+    """Changes, the latest first."""
+
+    changes: list[PageChange]
+
+
+class ChangedAnswerList(Contract):
+    """Answers whose quotes changed, those that were found so last first."""
+
+    answers: list[ChangedAnswer]
 
 
 class SourceReply(Contract):
@@ -393,6 +407,32 @@ class Changes(Reading):
         async with database.connection() as connection:
             rows = await pages.changes(connection, self.target, since=since, until=until)
         return ChangeList(changes=rows, total=len(rows))
+
+
+class LatestChanges(Reading):
+    """What changed last in the pages of a source."""
+
+    source: Annotated[Name, Field(description="Its key")]
+    limit: Limit = 50
+
+    async def read(self, database: Database) -> LatestChangeList:
+        """List it, the latest first. Raises NotStoredError where there is no such source."""
+        async with database.connection() as connection:
+            try:
+                source = await find_source(connection, self.source)
+            except InvalidInputError as error:
+                raise NotStoredError(error.message) from None
+            return LatestChangeList(changes=await latest_changes(connection, source.key, limit=self.limit))
+
+
+class ChangedAnswers(Reading):
+    """Answers whose quotes changed since, or are of pages that are gone."""
+
+    limit: Limit = 50
+
+    async def read(self, database: Database) -> ChangedAnswerList:
+        """List them, those that were found so last first."""
+        return ChangedAnswerList(answers=await changed_answers(database, limit=self.limit))
 
 
 class ListSources(Reading):

@@ -31,6 +31,7 @@ from webrag_core.web import (
     asking,
     attaching,
     feedback,
+    feeds,
     gaps,
     graph,
     page_history,
@@ -96,6 +97,7 @@ def web_app(
     pages = Starlette(
         routes=[
             *asking.ROUTES,
+            *feeds.ROUTES,
             *answers.ROUTES,
             *feedback.ROUTES,
             *gaps.ROUTES,

@@ -23,6 +23,8 @@ LOGIN = "/login"
 SECONDS = 12 * 3600
 _MOST_SESSIONS = 1_000
 TOOLS = "/mcp"
+FEED = "/feed.atom"
+"""How the path of a feed ends."""
 MACHINES = ("/api", "/commands", TOOLS)
 """Paths, and all below them, whose clients get 401 instead of the form. No link opens them."""
 _BELOW_MACHINES = tuple(f"{path}/" for path in MACHINES)
@@ -59,11 +61,11 @@ class Sessions:
         self._ends.pop(value, None)
 
     def right_of(self, scope: Scope) -> Right | None:
-        """What a request may do: by its bearer token, or that in the address of `/mcp`, as some clients send nothing
-        else, or by the cookie of an open session; None = nothing."""
+        """What a request may do: by its bearer token, or that in the address of `/mcp` or of a feed, as some clients
+        send nothing else, or by the cookie of an open session; None = nothing."""
         connection = HTTPConnection(scope)
         token = shown_token(scope)
-        if connection.headers.getlist("authorization") or (token is not None and scope["path"] == TOOLS):
+        if connection.headers.getlist("authorization") or (token is not None and _takes_token(scope)):
             return self._right_of_token(token or b"")
         ends, right = self._ends.get(connection.cookies.get(COOKIE, ""), (0.0, "read"))
         return right if ends > self._clock() else None
@@ -91,7 +93,7 @@ class RequireLogin:
             await self._app(scope, receive, send)
             return
         is_visit = scope["method"] == "GET" and not _is_machines(scope)
-        if is_visit and PARAMETER in (query := QueryParams(scope["query_string"])):
+        if is_visit and not _takes_token(scope) and PARAMETER in (query := QueryParams(scope["query_string"])):
             await self._admission(scope, query)(scope, receive, send)
             return
         right = self._sessions.right_of(scope)
@@ -127,6 +129,11 @@ def set_session(response: RedirectResponse, value: str, *, is_secure: bool) -> N
 
 def _is_machines(scope: Scope) -> bool:
     return f"{scope['path']}/".startswith(_BELOW_MACHINES)
+
+
+def _takes_token(scope: Scope) -> bool:
+    """Whether the token may stay in the address: clients of these paths keep no session."""
+    return scope["path"] == TOOLS or (scope["method"] in ("GET", "HEAD") and scope["path"].endswith(FEED))
 
 
 def _is_reading(scope: Scope) -> bool:
