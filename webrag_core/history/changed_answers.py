@@ -60,6 +60,6 @@ async def changed_answers(database: Database, *, limit: int) -> list[ChangedAnsw
     if unchecked:
         async for _ in each_citation_state(database, answers=unchecked):
             pass
-    async with database.connection() as connection, connection.cursor(row_factory=class_row(ChangedAnswer)) as cursor:
-        await cursor.execute(_CHANGED, {"checks": _MOST_CHECKS, "limit": limit})
-        return await cursor.fetchall()
+    async with database.connection() as connection, connection.cursor(row_factory=class_row(ChangedAnswer)) as rows:
+        await rows.execute(_CHANGED, {"checks": _MOST_CHECKS, "limit": limit})
+        return await rows.fetchall()
