@@ -9,27 +9,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import urljoin
 
 import dagster as dg
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.corpus.sources import MAX_SHARDS, checked_prefix, section_key, section_prefix
 from webrag_core.corpus.version_paths import checked_pattern
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.watches.subjects import Subject
-from webrag_dagster.broken_source import (
-    GROUP,
-    MISTAKE,
-    MISTAKES,
-    BrokenSource,
-    asset_key_of,
-    file_of,
-    forgiving,
-    mistake_of,
-)
+from webrag_dagster.broken_source import GROUP, MISTAKE, MISTAKES, BrokenSource, printable
 
 DECLARATION = "webrag/declaration"
 """Metadata key of the declaration that the sensor writes into the corpus."""
@@ -39,6 +31,7 @@ WATCHED = "webrag/watches"
 
 _WORDS = {"hourly": 1.0, "daily": 24.0, "weekly": 168.0, "monthly": 720.0}
 _MOST_MISTAKES = 5
+_MOST_BYTES = 32 * 1024 * 1024
 _UNITS = {"m": 1 / 60, "h": 1.0, "d": 24.0}
 
 
@@ -183,30 +176,6 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
             subjects.append(fields)
         return subjects
 
-    @classmethod
-    def get_model_cls(cls) -> type[BaseModel]:
-        """The model of a file; a mistake is for `load`."""
-        return forgiving(cls.model())
-
-    @classmethod
-    def load(cls, attributes: BaseModel | None, context: dg.ComponentLoadContext) -> Any:
-        """The source of a file, or a `BrokenSource`: one bad file must not take the whole location down."""
-        mistake = mistake_of(attributes)
-        if mistake is not None:
-            return BrokenSource(mistake)
-        try:
-            return super().load(attributes, context)
-        except MISTAKES as error:
-            return BrokenSource(error)
-
-    @classmethod
-    def from_attributes_dict(cls, *, attributes: dict[str, Any], context: dg.ComponentLoadContext | None = None) -> Any:
-        """A source of these attributes. Raises ValidationError."""
-        loaded = super().from_attributes_dict(attributes=attributes, context=context)
-        if isinstance(loaded, BrokenSource):
-            raise loaded.error
-        return loaded
-
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         """One external asset: the entry in the catalog. Touches nothing outside this process."""
         return dg.Definitions(assets=[self.spec(asset_key_of(context), file_of(context))])
@@ -242,7 +211,7 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
 
 
 class SourceTable(dg.Component, dg.Model, dg.Resolvable):
-    """Many sources in one file, a line each: a thousand YAML files take ten times as long to load."""
+    """Many sources in one file, a line each."""
 
     file: str = Field(
         default="sources.jsonl",
@@ -251,13 +220,14 @@ class SourceTable(dg.Component, dg.Model, dg.Resolvable):
     )
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
+        """The entries of the catalog."""
+        return dg.Definitions(assets=self.specs(context.path, asset_key_of(context), file_of(context)))
+
+    def specs(self, folder: Path, asset_key: Sequence[str], declared_in: str) -> list[dg.AssetSpec]:
         """An external asset for each line, named after its source, and one that says which lines have a mistake: what
-        these declared before stays as it was."""
-        table, declared_in = context.path / self.file, f"{file_of(context)}/{self.file}"
-        try:
-            lines = table.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            return BrokenSource(ValueError(f"{self.file} cannot be read: {error}")).build_defs(context)
+        these declared before stays as it was. Raises OSError, ValueError for a file that cannot be read."""
+        lines = text_of(folder / self.file, _MOST_BYTES).splitlines()
+        declared_in = f"{declared_in}/{self.file}"
         specs: dict[str, dg.AssetSpec] = {}
         mistakes: list[str] = []
         for number, line in enumerate(lines, start=1):
@@ -268,15 +238,33 @@ class SourceTable(dg.Component, dg.Model, dg.Resolvable):
                 name = re.sub(r"\W+", "_", source.key)
                 if name in specs:
                     raise ValueError(f"{source.key} is declared twice")
-                specs[name] = source.spec([*asset_key_of(context), name], declared_in)
+                specs[name] = source.spec([*asset_key, name], declared_in)
             except MISTAKES as error:
                 mistakes.append(f"line {number}: {BrokenSource(error).reason}")
-        defined = dg.Definitions(assets=list(specs.values()))
         if not mistakes:
-            return defined
+            return list(specs.values())
         more = f"; and {len(mistakes) - _MOST_MISTAKES} more" if len(mistakes) > _MOST_MISTAKES else ""
-        broken = BrokenSource(ValueError("; ".join(mistakes[:_MOST_MISTAKES]) + more), declared_in)
-        return dg.Definitions.merge(defined, broken.build_defs(context))
+        broken = BrokenSource(ValueError("; ".join(mistakes[:_MOST_MISTAKES]) + more))
+        return [*specs.values(), broken.spec(asset_key, declared_in)]
+
+
+def file_of(context: dg.ComponentLoadContext) -> str:
+    """The file's folder, relative to the one that holds the package, so that two machines say the same."""
+    return context.path.relative_to(context.defs_module_path.parents[1]).as_posix()
+
+
+def asset_key_of(context: dg.ComponentLoadContext) -> list[str]:
+    """Named after the folder: two files for one section are the sensor's to refuse, not the whole location's."""
+    return [GROUP, re.sub(r"\W+", "_", context.path.name)]
+
+
+def text_of(file: Path, most: int) -> str:
+    """The text of a file of at most `most` bytes. Raises OSError, ValueError."""
+    if not file.is_file():  # reading a pipe would wait for ever
+        raise ValueError(f"{printable(file.name)} is no file that can be read")
+    if file.stat().st_size > most:
+        raise ValueError(f"{printable(file.name)} has more than {most} bytes")
+    return file.read_text(encoding="utf-8")
 
 
 def freshness(hours: float) -> dg.FreshnessPolicy:

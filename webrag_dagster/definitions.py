@@ -11,9 +11,9 @@ import dagster as dg
 
 from webrag_dagster.broken_source import GROUP
 from webrag_dagster.corpus.layers import WEB_PAGES
-from webrag_dagster.home_sources import home_sources
 from webrag_dagster.processes.code_identity import CODE, code_identity
 from webrag_dagster.resources import CorpusResource
+from webrag_dagster.source_folders import home_sources
 
 
 @dg.definitions

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from webrag_dagster.components import declared_of
-from webrag_dagster.home_sources import home_sources
+from webrag_dagster.source_folders import home_sources
 
 TEA = "seed: https://tea.example/guide/\nrefresh: weekly\nwatches:\n  - page: install\n"
 COFFEE = "type: webrag_dagster.components.CuratedSource\nattributes:\n  seed: https://coffee.example/\n"

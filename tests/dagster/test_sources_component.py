@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,9 +19,7 @@ from webrag_dagster.components import CuratedSource, declared_of, hours_of
 
 def source(**attributes: Any) -> CuratedSource:
     """A source as its file has it."""
-    loaded = CuratedSource.from_attributes_dict(attributes=attributes)
-    assert isinstance(loaded, CuratedSource)
-    return loaded
+    return CuratedSource.from_attributes_dict(attributes=attributes)
 
 
 def test_a_seed_is_enough() -> None:
@@ -110,8 +109,11 @@ def project(**files: str) -> Iterator[dg.Definitions]:
     """A project's folder of YAML files, loaded as Dagster loads ours."""
     # loading looks at the instance of its context, which must not be one that an earlier test has closed
     with dg.DagsterInstance.ephemeral(), create_defs_folder_sandbox() as sandbox:
+        sources = sandbox.defs_folder_path / "sources"
+        sources.mkdir()
+        shutil.copy(REPOSITORY / "webrag_dagster/defs/sources/defs.yaml", sources)
         for name, text in files.items():
-            folder = sandbox.defs_folder_path / name
+            folder = sources / name
             folder.mkdir()
             (folder / "defs.yaml").write_text(text)
         with sandbox.build_all_defs() as loaded:
@@ -130,7 +132,7 @@ def test_every_file_is_a_source_and_the_sensor_reads_them_from_the_definitions()
         declared = {row["key"]: Declaration(**row) for row in declared_of(loaded.get_repository_def()).declarations}
     assert set(declared) == {"tea.example/guide", "coffee.example"}
     assert declared["tea.example/guide"].refresh_hours == 168
-    assert declared["tea.example/guide"].declared_in.endswith("defs/tea")
+    assert declared["tea.example/guide"].declared_in.endswith("defs/sources/tea")
 
 
 def test_two_files_for_two_sections_of_one_host_are_two_sources() -> None:
@@ -157,7 +159,7 @@ def test_two_files_for_one_section_are_refused_by_name_and_everything_else_is_th
     [
         (YAML.format(seed="https://tea.example/", more="  refresh: sometimes\n"), "'sometimes' is no time span"),
         (YAML.format(seed="tea", more=""), "not an absolute URL"),
-        (YAML.format(seed="https://tea.example/", more="  pages: many\n"), "to supplied value many"),
+        (YAML.format(seed="https://tea.example/", more="  pages: many\n"), "unable to parse string as an integer"),
         (YAML.format(seed="https://tea.example/", more="  cadence: daily\n"), "cadence: Extra inputs"),
         ("type: webrag_dagster.components.CuratedSource\n", "seed: Field required"),
         (YAML.format(seed='"{{ nowhere }}"', more=""), "nowhere"),
@@ -171,7 +173,7 @@ def test_a_file_with_a_mistake_fails_alone_and_says_what_is_wrong(text: str, rea
         broken = loaded.resolve_asset_graph().get(dg.AssetKey(["sources", "tea"]))
     assert [row["key"] for row in declared.declarations] == ["coffee.example"]
     [(file, said)] = declared.broken.items()
-    assert file.endswith("defs/tea")
+    assert file.endswith("defs/sources/tea")
     assert reason in said
     assert reason in (broken.description or "")
 
