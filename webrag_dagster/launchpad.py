@@ -112,7 +112,7 @@ def _leaves(annotation: Any) -> Iterator[Any]:
             yield from _leaves(argument)
 
 
-def query_tag(question: str) -> str:
+def question_tag(question: str) -> str:
     """The first characters of a question on one line, for the list of runs."""
     return " ".join(question.split())[:_QUERY_CHARS]
 

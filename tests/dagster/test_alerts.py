@@ -32,7 +32,7 @@ def breaks() -> None:
     raise dg.Failure(f"https://site.example/?key={SECRET}", allow_retries=False)
 
 
-@dg.job(tags={"webrag/stop_reason": "not_found", "webrag/query": f"is {SECRET} safe?"})
+@dg.job(tags={"webrag/stop_reason": "not_found", "webrag/question": f"is {SECRET} safe?"})
 def nightly() -> None:
     """One op."""
     breaks()

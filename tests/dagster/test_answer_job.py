@@ -92,7 +92,7 @@ def test_a_run_leaves_rounds_sources_and_a_cited_answer(
     assert run is not None
     assert run.tags["webrag/source"] == "docs.python.org"
     assert run.tags["webrag/verdict"] == result.status
-    assert run.tags["webrag/query"] == QUESTION[:60]
+    assert run.tags["webrag/question"] == QUESTION[:60]
     assert "webrag/decision" not in run.tags
     assert list(answer.metadata)[:3] == ["verdict", "question", "answer"]
     assert run.tags["webrag/stop_reason"] == result.final_decision.rule

@@ -39,7 +39,7 @@ def test_a_run_leaves_sentences_quotes_and_a_page(definitions: dg.Definitions, i
     assert list(metadata)[:3] == ["verdict", "question", "answer"]
     run = instance.get_run_by_id(done.run_id)
     assert run is not None
-    assert run.tags["webrag/query"] == QUESTION
+    assert run.tags["webrag/question"] == QUESTION
     assert metadata["status"].value == answer.status
     table = metadata["sentences"]
     assert isinstance(table, dg.TableMetadataValue)

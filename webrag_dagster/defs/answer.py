@@ -12,7 +12,7 @@ import dagster as dg
 from webrag_core.application.parameters import EvidenceParameters
 from webrag_dagster.corpus.runs import ANSWERS
 from webrag_dagster.demo import DEMO_QUERY, DEMO_URL
-from webrag_dagster.launchpad import config_of, given, launchpad_job, query_tag
+from webrag_dagster.launchpad import config_of, given, launchpad_job, question_tag
 from webrag_dagster.resources import CorpusResource
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ async def _find_evidence(
     wanted = _wanted(config)
     seed = wanted.as_request(resource.settings()).seeds()[0]
     tag = partial(context.instance.add_run_tags, context.run_id)
-    question = query_tag(wanted.question)
-    tag({"webrag/source": source_key(seed), "webrag/query": question})
+    question = question_tag(wanted.question)
+    tag({"webrag/source": source_key(seed), "webrag/question": question})
 
     rounds: list[Round] = []
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from webrag_dagster.launchpad import query_tag
+from webrag_dagster.launchpad import question_tag
 from webrag_dagster.markdown import code, prose
 from webrag_dagster.metadata import MAX_QUOTES, Metadata
 from webrag_dagster.prose import cited_markdown, prose_metadata
@@ -89,7 +89,7 @@ def _read_cursor(cursor: str | None) -> _Place:
 
 def _materialization(answer: "FinishedAnswer") -> dg.AssetMaterialization:
     """The event of an answer that another program asked for."""
-    question = query_tag(answer.question)
+    question = question_tag(answer.question)
     if answer.prose is not None and answer.walk is not None:
         return dg.AssetMaterialization(
             "prose_answers",

@@ -10,7 +10,7 @@ from webrag_core.application.parameters import AskParameters
 from webrag_core.percentages import percent
 from webrag_dagster.corpus.runs import ANSWERS
 from webrag_dagster.demo import DEMO_QUERY, DEMO_URL
-from webrag_dagster.launchpad import config_of, given, launchpad_job, query_tag
+from webrag_dagster.launchpad import config_of, given, launchpad_job, question_tag
 from webrag_dagster.resources import CorpusResource
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ async def _compose_answer(context: dg.OpExecutionContext, config: dg.Config, res
     from webrag_dagster.prose import prose_metadata
 
     question = Ask.of(**given(config))
-    tag = query_tag(question.question)
-    context.instance.add_run_tags(context.run_id, {"webrag/query": tag})
+    tag = question_tag(question.question)
+    context.instance.add_run_tags(context.run_id, {"webrag/question": tag})
     async with reporting_services(context, resource) as services:
         answer = await question.run(services)
         async with services.corpus.database.connection() as connection:
