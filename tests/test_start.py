@@ -31,6 +31,10 @@ CORPUS = {
         ("from webrag_core import Corpus, search", CONVERSION | FETCHING | MODELS | TERMINAL | SERVERS),
         ("import webrag_core.cli.main", CONVERSION | FETCHING | MODELS | SERVERS | CORPUS),
         (
+            "from webrag_core.cli import main; main.choose_commands(['search', 'x'])",
+            CONVERSION | FETCHING | MODELS | SERVERS | CORPUS | {"evals.commands", "webrag_dagster.commands"},
+        ),
+        (
             "from webrag_core.cli.client import run; run(['--help'])",
             CONVERSION | FETCHING | MODELS | TERMINAL | SERVERS | CORPUS | {"pydantic", "asyncio", "logging"},
         ),

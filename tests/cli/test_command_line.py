@@ -28,7 +28,7 @@ __all__ = ["webrag_here"]
 INTERRUPTED = """
 import importlib.abc, os, sys
 module, number = sys.argv[1], int(sys.argv[2])
-sys.argv[1:] = ["status"]
+sys.argv[1:] = ["source", "list"] if module == "evals.commands" else ["status"]
 class Interruption(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
         if name == module:

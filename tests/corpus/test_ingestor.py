@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import random
 import string
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 
 from tests.acquisition.served_pages import HOME, ServedPages, html
 from tests.conftest import FROZEN_SITE
 from tests.corpus.corpora import broken_rules, rows, texts
-from webrag_core.acquisition.gate import NetworkGate
-from webrag_core.acquisition.http import HttpAcquirer
 from webrag_core.acquisition.urls import MAX_PAGE_URL_CHARS
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import Settings
@@ -269,6 +270,16 @@ def test_concurrent_requests_for_one_url_store_it_once(tell: Callable[[Story], N
 
 def test_the_acquirer_of_the_settings() -> None:
     assert isinstance(make_acquirer(Settings(_env_file=None, webrag_warc=FROZEN_SITE)), WarcAcquirer)
-    live = make_acquirer(Settings(_env_file=None))
-    assert isinstance(live, HttpAcquirer)
-    assert isinstance(live._gate, NetworkGate)
+    assert make_acquirer(Settings(_env_file=None)).name == "http"
+
+
+def test_who_only_asks_what_is_stored_imports_no_client_of_http(tmp_path: Path) -> None:
+    script = (
+        "import asyncio, sys\n"
+        "from webrag_core.config import Settings\n"
+        "from webrag_core.corpus.ingestor import make_acquirer\n"
+        "asyncio.run(make_acquirer(Settings(_env_file=None)).aclose())\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert {"httpx2", "webrag_core.acquisition.gate"}.isdisjoint(done.stdout.split())

@@ -26,6 +26,20 @@ def test_sentences_end_where_they_end(language: str) -> None:
             assert sentences(marked.replace("‖", ""), language) == expected
 
 
+def test_a_language_is_looked_for_only_where_it_matters() -> None:
+    wanted: list[str] = []
+
+    def language() -> str:
+        wanted.append("de")
+        return "de"
+
+    text = "It is the house. Nobody was here. They left at noon. Then it rained."
+    assert len(sentences(text, language)) == 4
+    assert wanted == []
+    assert len(sentences("Das kostet 5 Mio. Euro. Es bleibt.", language)) == 2
+    assert wanted == ["de"]
+
+
 @pytest.mark.parametrize(
     "abbreviation", ["Dr. Lopez", "Mrs. Ito", "No. 7", "Fig. 3", "Oct. 5", "e.g. Bash", "J. R. Tolkien"]
 )

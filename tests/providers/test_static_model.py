@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webrag_core.providers import static_model
-from webrag_core.providers.static_model import count_tokens, text_vectors, token_ids, token_texts
+from webrag_core.providers.static_model import count_tokens, known_letters, text_vectors, token_ids, token_texts
 
 TEXTS = [
     "",
@@ -66,3 +66,10 @@ def test_the_vector_of_a_text_is_the_mean_of_its_tokens_at_unit_length() -> None
     (vector,) = text_vectors(token_ids([TEXTS[3]]))
     np.testing.assert_allclose(vector[:4], [-0.02034, -0.00134, 0.0448, 0.03105], atol=6e-6)
     assert np.linalg.norm(vector) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("text", "share"), [("", 1.0), ("123", 1.0), ("the house", 1.0), ("zq zq", 0.0), ("\U0001f600", 1.0)]
+)
+def test_letters_of_known_words_stand_in_long_tokens(text: str, share: float) -> None:
+    assert known_letters(text) == share

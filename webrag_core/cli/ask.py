@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from webrag_core.cli.addresses import way_out, with_scheme
-from webrag_core.cli.database import on_corpus
+from webrag_core.cli.database import begin_to_open, on_corpus
 from webrag_core.cli.files import HtmlFile, MarkdownFile, Proof, write_readable
 from webrag_core.cli.output import (
     NOT_ANSWERED,
@@ -102,6 +102,7 @@ def ask(
         only_here()
 
     def answered(show: Show) -> Answer:
+        begin_to_open(reads=True)
         from webrag_core.answering.events import Done
 
         wanted = question_of(

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from contextvars import ContextVar
+from functools import partial
+from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from webrag_core.config import Settings, load_settings
+from webrag_core.errors import WebragError
 
 if TYPE_CHECKING:
     from webrag_core.application.command_calls import Opened, Turn
@@ -32,6 +36,41 @@ def on_corpus(work: Callable[[Services], Coroutine[Any, Any, Result]], turn: Tur
             return await work(Services.over(corpus))
 
     return asyncio.run(on_opened())
+
+
+def begin_to_open(*, reads: bool = False) -> None:
+    """Start, in threads, what the command will wait for, while this thread imports the rest: the embedded server of a
+    corpus that is there, and where it `reads` the reading model. What fails is said when it is used."""
+    if opened_by_server.get() is not None:
+        return
+    settings = load_settings()
+    if settings.database_url is None and (settings.webrag_home / "postgres" / "PG_VERSION").exists():
+        from webrag_core.store import embedded
+
+        embedded.exit_on_sigterm()
+        _apart(partial(_start_server, settings))
+    if reads and settings.webrag_reader != "none":
+        from webrag_core.providers import reading_model
+
+        _apart(reading_model.load)
+
+
+def _start_server(settings: Settings) -> None:
+    from webrag_core.store.embedded import embedded_url
+    from webrag_core.store.server_resources import ServerResources
+    from webrag_core.store.unfinished import require_finished
+
+    require_finished(settings.webrag_home)
+    embedded_url(settings.webrag_home, ServerResources.chosen(settings))
+
+
+def _apart(work: Callable[[], object]) -> None:
+    def run() -> None:
+        with suppress(WebragError):  # it comes again
+            work()
+
+    # no daemon: this process waits for it before it stops the server
+    Thread(target=run, name="webrag-begin").start()
 
 
 def on_database(work: Callable[[Database], Coroutine[Any, Any, Result]]) -> Result:

@@ -38,7 +38,7 @@ def main() -> None:
         sys.exit(code)
     from webrag_core.cli import main as commands
 
-    commands.register_plugins()
+    commands.choose_commands(sys.argv[1:])
     if not ignored:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.models import CommandInfo
 
 from webrag_core.cli import addresses
 from webrag_core.cli.answer import answer
@@ -152,12 +154,29 @@ def register_plugins() -> None:
         plugin.load()(app)
 
 
+def choose_commands(arguments: Sequence[str]) -> None:
+    """Keep the command of the core that is called, alone, and else add those of the packages above: to find these and
+    to read the options of all of them takes longer than most commands think."""
+    called: list[CommandInfo] = []
+    if isinstance(app, typer.Typer) and arguments and arguments[0] not in _SERVERS:
+        called = [info for info in app.registered_commands if info.callback and _name(info) == arguments[0]]
+    if called:
+        app.registered_commands[:] = called
+        app.registered_groups.clear()
+    else:
+        register_plugins()
+
+
+def _name(info: CommandInfo) -> str:
+    return info.name or str(getattr(info.callback, "__name__", ""))
+
+
 def main() -> None:
     """Run the command line with its log; what is written to a terminal is filtered."""
     filter_terminals()
     set_up_log()
     addresses.begin()
-    register_plugins()
+    choose_commands(sys.argv[1:])
     try:
         app()
     except WebragError as error:

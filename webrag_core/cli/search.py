@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from webrag_core.cli.database import on_corpus
+from webrag_core.cli.database import begin_to_open, on_corpus
 from webrag_core.cli.files import Proof
 from webrag_core.cli.log import leave_warnings_to_the_result
 from webrag_core.cli.output import Intents, Json, Time, check_time, print_elements, print_json
@@ -83,9 +83,10 @@ def search(
     filter are alternatives. A page's date is its last modification, else its
     publication.
     """
+    check_time(time, at)
+    begin_to_open()
     from webrag_core.application.operations import Search
 
-    check_time(time, at)
     wanted = Search.of(
         question=question,
         intent=intent,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from psycopg import AsyncConnection
 
 from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer, RefusedAnswerError
+from webrag_core.acquisition.late_acquirer import LateHttpAcquirer
 from webrag_core.acquisition.urls import page_url
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import Settings
@@ -83,18 +84,19 @@ def make_acquirer(settings: Settings, choice: str | None = None, *, database: Da
     `choice`, a source's setting, or WEBRAG_ACQUIRER names it: `http`, or a plugin. Where neither does, the live web is
     fetched through Firecrawl where FIRECRAWL_API_KEY or FIRECRAWL_API_URL is set, with direct HTTP as the fallback.
     With `database` the limits per host hold over all processes that share it, else in this acquirer only. Raises
-    InvalidInputError, PluginError.
+    InvalidInputError, PluginError; what is wrong with a setting of plain HTTP is raised by the first fetch.
     """
     if settings.webrag_warc is not None:
         return WarcAcquirer(settings.webrag_warc, max_bytes=settings.webrag_max_body_bytes)
-    from webrag_core.acquisition.plugins import plugin_acquirer
-
-    fetching = make_fetching(settings, database)
     choice = choice or settings.webrag_acquirer
     if choice is None:
         unset = settings.firecrawl_api_key is None and settings.firecrawl_api_url is None
         choice = "http" if unset else "firecrawl"
-    return fetching.direct if choice == "http" else plugin_acquirer(choice, fetching)
+    if choice == "http":
+        return LateHttpAcquirer(lambda: make_fetching(settings, database).direct)
+    from webrag_core.acquisition.plugins import plugin_acquirer
+
+    return plugin_acquirer(choice, make_fetching(settings, database))
 
 
 @asynccontextmanager

@@ -60,6 +60,16 @@ def window_vector(text: str) -> WindowVector:
     return np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-9), dtype=np.float32)
 
 
+def load() -> None:
+    """Load the model, which else its first use does: a fifth of a second, without the interpreter for the most part.
+
+    Raises ReadingModelError.
+    """
+    with _LOCK:
+        _session()
+        _tokenizer()
+
+
 def token_words(text: str) -> list[str]:
     """The word that each token of `token_states` belongs to, in lower case; equal words repeat."""
     encoding = _tokenizer().encode(text)

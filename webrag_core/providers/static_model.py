@@ -124,15 +124,14 @@ def known_letters(text: str) -> float:
     """Share of the letters of `text` that stand in tokens of at least three letters, in [0, 1]: how far the vocabulary,
     made of English for the most part, has its words. 1 without letters."""
     letters = sum(map(str.isalpha, text))
-    lengths = _letters_of_tokens()[token_ids([text])[0]]
-    return min(1.0, float(lengths[lengths >= _LEAST_LETTERS].sum()) / letters) if letters else 1.0
+    lengths = map(_letters_of_token, token_ids([text])[0].tolist())
+    return min(1.0, sum(length for length in lengths if length >= _LEAST_LETTERS) / letters) if letters else 1.0
 
 
-@lru_cache(maxsize=1)
-def _letters_of_tokens() -> NDArray[np.int32]:
-    return np.array(
-        [0 if token.startswith("<0x") else sum(map(str.isalpha, token)) for token in token_texts()], dtype=np.int32
-    )
+@lru_cache(maxsize=4096)  # those of a few hundred questions; to count those of all tokens takes a tenth of a second
+def _letters_of_token(token_id: int) -> int:
+    token = _tokenizer().id_to_token(token_id)
+    return 0 if token is None or token.startswith("<0x") else sum(map(str.isalpha, token))
 
 
 def token_texts() -> list[str]:
