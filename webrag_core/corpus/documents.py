@@ -369,11 +369,11 @@ async def touch_unchanged(
     document_id: int,
     version_id: int,
     page: AcquiredPage,
-    acquirer: str,
     next_check: datetime,
-) -> None:
-    """A conditional request said that the stored version is still what the page says. Call inside a transaction."""
-    cursor = await connection.execute(
+) -> AsyncCursor:
+    """A conditional request said that the stored version is still what the page says. Call inside a transaction, and
+    `note_touched` afterwards. May be part of a pipeline."""
+    return await connection.execute(
         EXTENDING + _TOUCH + REPEATED,
         {
             **{"document": document_id, "version": version_id, "at": page.fetched_at},
@@ -383,7 +383,18 @@ async def touch_unchanged(
             "modified": page.headers.get("last-modified"),
         },
     )
-    row = await cursor.fetchone()
+
+
+async def note_touched(
+    connection: AsyncConnection,
+    touched: AsyncCursor,
+    document_id: int,
+    version_id: int,
+    page: AcquiredPage,
+    acquirer: str,
+) -> None:
+    """Add the sighting of `touch_unchanged` to the periods of the document, where that could not extend the latest."""
+    row = await touched.fetchone()
     if row is None or not row[0]:  # the period of this text is not the latest one
         late = Sighting(page.fetched_at, version_id, acquirer, basis_of(acquirer))
         await record_sighting(connection, document_id, late)

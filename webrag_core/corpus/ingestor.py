@@ -363,19 +363,22 @@ class Ingestor:
             error = FetchError(Reason.BAD_RESPONSE, f"{url} answered 304 to an unconditional request", status=304)
             await self._failed(url, error, started, run_id)
             raise error
-        async with self._database.transaction() as connection:
+        async with self._database.transaction() as connection, connection.pipeline():
             await documents.lock_urls(connection, url, stored.canonical_url)
-            await documents.refuse_forgotten(connection, url, stored.canonical_url)
-            await documents.touch_unchanged(
+            forgotten = await documents.ask_forgotten(connection, url, stored.canonical_url)
+            touched = await documents.touch_unchanged(
                 connection,
                 stored.id,
                 stored.latest_version,
                 page,
-                page.acquirer or self.acquirer.name,
                 self._next_check(page.checked_at),
             )
             await documents.record_fetch(
                 connection, self._record(url, page, "unchanged", stored.latest_version, started, run_id)
+            )
+            await documents.read_forgotten(forgotten)  # then all of this is taken back
+            await documents.note_touched(
+                connection, touched, stored.id, stored.latest_version, page, page.acquirer or self.acquirer.name
             )
         return IngestOutcome(
             stored.canonical_url, stored.id, stored.latest_version, "unchanged", warnings=page.warnings

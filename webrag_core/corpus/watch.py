@@ -266,7 +266,8 @@ async def _probe(
                 return None  # fetched meanwhile: the answer is about another version
             name, version = answer.acquirer or acquirer.name, document.latest_version
             next_check = now + timedelta(days=settings.webrag_revisit_days)
-            await documents.touch_unchanged(connection, page.id, version, answer, name, next_check)
+            touched = await documents.touch_unchanged(connection, page.id, version, answer, next_check)
+            await documents.note_touched(connection, touched, page.id, version, answer, name)
             await documents.record_fetch(
                 connection,
                 FetchRecord(

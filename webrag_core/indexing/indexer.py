@@ -32,8 +32,8 @@ from webrag_core.indexing.graph.edges import (
     EdgeChange,
     NodeLookup,
     PageInputs,
+    ask_missing_edges,
     count_degrees,
-    edges_are_missing,
     page_inputs,
     rebuild_edges,
 )
@@ -209,13 +209,28 @@ class Indexer:
         async with self._database.claims.hold(f"index version {version_id}"):  # later callers see the result
             return await self._activate(version_id, model_id, patient)
 
+    async def settled(self, version_id: int) -> IndexOutcome | None:
+        """The outcome of `activate` for a version that needs nothing, as most pages that are asked again: its text is
+        not read, and nobody waits. None for others."""
+        model_id = await self.model_id()
+        async with self._database.connection() as connection, connection.pipeline():
+            reading = await ask_state(connection, version_id, self._key, model_id)
+            missing_edges = await ask_missing_edges(connection, version_id)
+            state = await read_state(reading)
+            if not (state.settled and state.has_language) or state.document_id is None:
+                return None
+            if await missing_edges.fetchone() is not None:
+                return None
+            return IndexOutcome(state.document_id, version_id, 0, False)
+
     async def _activate(self, version_id: int, model_id: int, patient: bool) -> IndexOutcome:
         async with self._database.connection() as connection:
             async with connection.pipeline():
                 reading = await ask_state(connection, version_id, self._key, model_id)
+                missing_edges = await ask_missing_edges(connection, version_id)
                 version = await self._load(connection, version_id)
             state = await read_state(reading)
-            if state.settled and not await edges_are_missing(connection, version):
+            if state.settled and await missing_edges.fetchone() is None:
                 return IndexOutcome(version.document_id, version_id, 0, False)
             inputs = None if state.settled else await page_inputs(connection, version)
         if inputs is None:

@@ -148,7 +148,8 @@ class Corpus:
 
     async def _index(self, page: IngestOutcome, *, patient: bool = False) -> AddedDocument:
         with contained(page.url):
-            indexed = await self.indexer.index(page.version_id, patient=patient)
+            settled = None if page.outcome == "fetched" else await self.indexer.settled(page.version_id)
+            indexed = settled or await self.indexer.index(page.version_id, patient=patient)
         warnings = list(page.warnings)
         if indexed.waiting:
             result = f"{indexed.waiting} passages are searched by words only until the embedding model works again"

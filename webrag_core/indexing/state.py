@@ -19,7 +19,8 @@ _STATE = (
     " d.current_version IS NULL AND NOT EXISTS (SELECT FROM chunks n WHERE n.document_id = d.id)"
     "  AND NOT EXISTS (SELECT FROM {vectors} e WHERE e.document_id = d.id)"
     "  AND NOT EXISTS (SELECT FROM lexical_postings l WHERE l.document_id = d.id)"
-    "  AND NOT EXISTS (SELECT FROM document_versions o WHERE o.document_id = d.id AND o.id <> v.id)"
+    "  AND NOT EXISTS (SELECT FROM document_versions o WHERE o.document_id = d.id AND o.id <> v.id),"
+    " v.document_id, v.detected_language IS NOT NULL"
     " FROM document_versions v JOIN documents d ON d.id = v.document_id"
     " LEFT JOIN document_versions c ON c.id = d.current_version WHERE v.id = %(version)s"
 )
@@ -28,19 +29,22 @@ _STATE = (
 @dataclass(frozen=True, slots=True)
 class IndexState:
     """`settled`: the version is current and complete, or must not become current. `is_empty`: it is the only one of its
-    document, and the index has nothing of it."""
+    document, and the index has nothing of it. `document_id`: None for a version that was removed. `has_language`: its
+    language was looked for."""
 
     settled: bool
     is_empty: bool
+    document_id: int | None
+    has_language: bool
 
 
 async def read_state(cursor: AsyncCursor) -> IndexState:
     """Read what `ask_state` asked."""
     row = await cursor.fetchone()
     if row is None:  # removed on request meanwhile
-        return IndexState(settled=True, is_empty=False)
-    overtaken, complete, moved, empty = row
-    return IndexState(settled=overtaken or (complete and not moved), is_empty=empty and not moved)
+        return IndexState(settled=True, is_empty=False, document_id=None, has_language=False)
+    overtaken, complete, moved, empty, document_id, has_language = row
+    return IndexState(overtaken or (complete and not moved), empty and not moved, document_id, has_language)
 
 
 async def ask_state(connection: AsyncConnection, version_id: int, chunker: str, model_id: int) -> AsyncCursor:

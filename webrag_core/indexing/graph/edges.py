@@ -404,14 +404,14 @@ async def _end(connection: AsyncConnection, edges: Sequence[_Live], at: datetime
         await connection.execute("UPDATE graph_edges SET seen_until = %s WHERE id = ANY(%s)", (at, ended))
 
 
-async def edges_are_missing(connection: AsyncConnection, version: StoredVersion) -> bool:
-    """Whether the version is current and its edges are not those of this extraction, source and these links."""
-    cursor = await connection.execute(
+async def ask_missing_edges(connection: AsyncConnection, version_id: int) -> AsyncCursor:
+    """Ask whether a version is current and its edges are not those of this extraction, source and these links: a row,
+    or none. May be part of a pipeline."""
+    return await connection.execute(
         "SELECT true FROM document_versions v JOIN documents d ON d.current_version = v.id AND d.status = 'ready'"  # noqa: S608
         f" WHERE v.id = %s AND NOT {UP_TO_DATE}".encode(),
-        (version.id,),
+        (version_id,),
     )
-    return await cursor.fetchone() is not None
 
 
 async def count_degrees(database: Database, batch: int = 200) -> int:
