@@ -1,4 +1,4 @@
-"""The drawing of a neighbourhood as SVG: without styles, colours or scripts, which are those of the page around it."""
+"""The drawing of a neighbourhood: where nodes and labels stand. Its looks and its template are those of all figures."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from pathlib import Path
 
-from jinja2 import Template
 from markupsafe import Markup
 
-from webrag_core.html_template import load_template
+from webrag_core.drawing import figure
+from webrag_core.drawing.figure import Anchor, Circle, Figure, Group, Label
 from webrag_core.page_text import one_line, without_site_name
 from webrag_core.retrieval.graph.models import GraphEdge, GraphNode, Related
 from webrag_core.retrieval.graph.wording import relation
@@ -33,7 +31,7 @@ class Spot:
     level: int
     x: float
     y: float
-    anchor: str
+    anchor: Anchor
 
     @property
     def sides(self) -> tuple[float, float]:
@@ -84,7 +82,10 @@ class Drawing:
 
     def svg(self, node_path: Callable[[GraphNode], str] | None = None) -> Markup:
         """The drawing as one element. Nodes lead to `node_path`, lines to elements of the page: `edge1`, `edge2`, …"""
-        return Markup(_template().render(drawing=self, node_path=node_path))
+        title = f"Drawing of {len(self.spots)} nodes and {len(self.lines)} edges, which are listed below it"
+        x, y, width, height = self.box
+        shapes = [*map(_line, self.lines), *(_spot(spot, node_path) for spot in self.spots)]
+        return Figure(title, width, height, shapes, x=x, y=y).svg()
 
 
 def draw(related: Related) -> Drawing:
@@ -148,7 +149,7 @@ def _on_circle(node: GraphNode, level: int, angle: float, *, alone: bool = False
     """`alone`: there is no circle outside of this one, so it takes all of the room."""
     radius = _RADII[-1 if alone else min(level, len(_RADII) - 1)]
     x, y = _WIDTH / 2 + 1.15 * radius * math.cos(angle), _HEIGHT / 2 + radius * math.sin(angle)
-    anchor = "start" if math.cos(angle) >= 0 else "end"
+    anchor: Anchor = "start" if math.cos(angle) >= 0 else "end"
     return Spot(node, _label(node), level, round(x, 1), round(y, 1), anchor)
 
 
@@ -160,7 +161,18 @@ def _label(node: GraphNode) -> str:
     return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
 
 
-@lru_cache(maxsize=1)
-def _template() -> Template:
-    words: dict[str, Callable[..., object]] = {"one_line": one_line, "relation": relation}
-    return load_template(Path(__file__).with_name("drawing.svg.j2"), words)
+def _line(line: Line) -> Group:
+    """For the pointer alone: the edges are listed below."""
+    edge = figure.Line("edge", line.start.x, line.start.y, line.end.x, line.end.y, line.width)
+    return Group((edge,), f"{line.number}: {relation(line.edge)}", f"#edge{line.number}", passive=True)
+
+
+def _spot(spot: Spot, node_path: Callable[[GraphNode], str] | None) -> Group:
+    beside = {"start": 10, "end": -10, "middle": 0}[spot.anchor]
+    below = 24 if spot.anchor == "middle" else 4
+    parts = (
+        Circle(spot.node.kind, spot.x, spot.y, 9 if spot.level == 0 else 6),
+        Label(f"level{spot.level}", spot.x + beside, spot.y + below, spot.label, spot.anchor),
+    )
+    tip = f"{spot.label}, {spot.node.kind} {spot.node.key}"
+    return Group(parts, tip, "" if node_path is None else node_path(spot.node))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from jinja2 import Template
 
+from webrag_core.drawing.figure import style_sheet
 from webrag_core.html_template import load_template
 from webrag_core.page_text import one_line
 from webrag_core.retrieval.graph.drawing import draw
@@ -17,7 +18,7 @@ from webrag_core.retrieval.graph.wording import proof, relation
 
 def render_picture(related: Related) -> str:
     """The HTML file of the nodes nearest to some keys. All text of pages is escaped; control signs are left out."""
-    return _template().render(drawing=draw(related))
+    return _template().render(drawing=draw(related), style=style_sheet())
 
 
 @lru_cache(maxsize=1)
