@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from webrag_core.cli.files import Proof
 from webrag_core.cli.output import Json
-from webrag_core.extras import DAGSTER, is_installed, require_extra
+from webrag_core.errors import InvalidInputError
+from webrag_core.extras import DAGSTER, SERVE, is_installed, require_extra
+
+if TYPE_CHECKING:
+    from webrag_core.config import Settings
 
 
 def register(app: typer.Typer) -> None:
@@ -72,8 +76,15 @@ def up(
             help="Read the frozen Python documentation, unless WEBRAG_WARC names another site.",
         ),
     ] = False,
+    page: Annotated[
+        bool,
+        typer.Option(
+            "--page/--no-page",
+            help="Serve the page to ask on too, as `webrag serve` does, on MCP_PORT; other commands use it.",
+        ),
+    ] = True,
 ) -> None:
-    """Dagster's UI and daemon, until Ctrl-C."""
+    """Dagster's UI and daemon, and the page to ask on, until Ctrl-C."""
     require_extra(DAGSTER, "`webrag up`")
     from evals.walks.suites import python_site
     from webrag_core.config import load_settings
@@ -104,7 +115,21 @@ def up(
         if settings.database_url is None:
             embedded_url(settings.webrag_home, ServerResources.chosen(settings))  # stays up as long as the supervisor
 
-    raise typer.Exit(run(port, start_database, listening))
+    raise typer.Exit(run(port, start_database, listening, with_page=page and can_serve_page(settings)))
+
+
+def can_serve_page(settings: Settings) -> bool:
+    """Whether the page to ask on can be served beside the UI; what it lacks is printed."""
+    from webrag_dagster.instance import require_free
+
+    if not is_installed(SERVE):
+        return False
+    try:
+        require_free(settings.mcp_port)
+    except InvalidInputError:
+        typer.echo(f"port {settings.mcp_port} is in use: the page to ask on is not served (MCP_PORT)", err=True)
+        return False
+    return True
 
 
 def ui(

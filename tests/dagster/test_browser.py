@@ -60,7 +60,7 @@ def _running(database_url: str, tmp_path: Path) -> Iterator[Ui]:
     log = tmp_path / "up.log"
     with log.open("wb") as stream:
         server = subprocess.Popen(
-            [Path(sys.executable).with_name("webrag"), "up", "--port", str(port)],
+            [Path(sys.executable).with_name("webrag"), "up", "--no-page", "--port", str(port)],
             cwd=tmp_path,
             env=environment,
             stdout=stream,

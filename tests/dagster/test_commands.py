@@ -19,6 +19,9 @@ from tests.conftest import REPOSITORY
 from tests.dagster.conftest import QUICK
 from tests.dagster.test_up import alive
 from tests.waiting import wait_until
+from webrag_core.cli import running_server
+from webrag_core.config import load_settings
+from webrag_dagster import commands
 from webrag_dagster.instance import hold, storage_folder, use_instance
 
 INSTANCE = Path(".webrag", "dagster")
@@ -95,6 +98,19 @@ def test_up_refuses_a_port_in_use(webrag_here: Webrag) -> None:
     assert f"port {port}" in done.stderr
 
 
+def test_up_lives_without_the_page_where_its_port_is_in_use(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        monkeypatch.setenv("MCP_PORT", str(port))
+        assert not commands.can_serve_page(load_settings())
+    assert f"port {port} is in use: the page to ask on is not served" in capsys.readouterr().err
+    assert commands.can_serve_page(load_settings())
+
+
 def test_up_refuses_a_token_that_can_be_guessed(webrag_here: Webrag) -> None:
     done = webrag_here("up", WEBRAG_UI_TOKEN="hunter2", DAGSTER_HOME=UNSET)
     assert done.returncode == 2
@@ -114,17 +130,20 @@ def test_up_refuses_an_instance_on_which_another_one_runs(webrag_here: Webrag, t
 @pytest.mark.alone
 @pytest.mark.slow
 def test_nothing_of_up_goes_on_when_it_is_killed(database_url: str, tmp_path: Path) -> None:
-    with socket.socket() as probe:
+    with socket.socket() as probe, socket.socket() as page:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        page.bind(("127.0.0.1", 0))
+        port, page_port = probe.getsockname()[1], page.getsockname()[1]
     environment = {name: value for name, value in os.environ.items() if name != "DAGSTER_HOME"}
     environment |= {**QUICK, "DATABASE_URL": database_url, "XDG_DATA_HOME": str(tmp_path / "data")}
+    environment["MCP_PORT"] = str(page_port)
     up = subprocess.Popen([SCRIPT, "up", "--port", str(port)], cwd=tmp_path, env=environment)
     processes: list[psutil.Process] = []
 
     def all_started() -> bool:
         processes[:] = psutil.Process(up.pid).children(recursive=True)
-        return len(processes) >= 5  # supervisor, code server and its child, web server, daemon
+        # supervisor, code server and its child, web server, daemon, page to ask on, which other commands then use
+        return len(processes) >= 6 and (tmp_path / "data" / "webrag" / running_server.FILE).exists()
 
     try:
         wait_until(all_started)

@@ -35,7 +35,7 @@ def serve(
 
     commands = context.find_root().command
     assert isinstance(commands, TyperGroup)
-    complain(f"opening the corpus; the address comes next")  # a new one takes seconds
+    complain("opening the corpus; the address comes next")  # a new one takes seconds
     with ExitStack() as stack:
 
         def listening(settings: Settings) -> None:

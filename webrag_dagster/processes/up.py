@@ -1,4 +1,5 @@
-"""`webrag up`: code server, web server and daemon of one instance, restarted when they die, ended together.
+"""`webrag up`: code server, web server and daemon of one instance, and the page to ask on, restarted when they die,
+ended together.
 
 The command's child, the supervisor, leads a process group of all it starts. Each ends the group if the other is gone.
 """
@@ -28,13 +29,14 @@ from webrag_dagster.processes.ui_guard import OPEN
 
 _TICK, _PAUSE, _GRACE, _SECONDS_TO_DIE = 0.5, 5.0, 12.0, 5.0
 _ANSWER_SECONDS = 5.0
+_WRONG_USAGE = 2
 
 logger = logging.getLogger(__name__)
 
 
-def run(port: int, prepare: Callable[[], None], listening: Callable[[], None]) -> int:
-    """Serve the UI on `port` until interrupted; returns the exit code. `prepare` runs in the supervisor, `listening` in
-    this process once the UI answers."""
+def run(port: int, prepare: Callable[[], None], listening: Callable[[], None], *, with_page: bool) -> int:
+    """Serve the UI on `port`, and the page to ask on `with_page`, until interrupted; returns the exit code. `prepare`
+    runs in the supervisor, `listening` in this process once the UI answers."""
     command = os.getpid()
     if supervisor := os.fork():
         threading.Thread(target=_tell, args=(port, listening), daemon=True).start()
@@ -42,7 +44,7 @@ def run(port: int, prepare: Callable[[], None], listening: Callable[[], None]) -
     os.setsid()
     prepare()
     with tempfile.TemporaryDirectory(prefix="webrag-") as folder:
-        supervise(services(Path(folder), port), command)
+        supervise(services(Path(folder), port, with_page=with_page), command)
     prepare()  # so that the database forgets owners that were killed, and stops with this process
     return 0
 
@@ -65,11 +67,13 @@ def _tell(port: int, listening: Callable[[], None]) -> None:
 
 @dataclass(slots=True)
 class Service:
-    """A process to keep running, once the file `after` exists; with `has_child`, also when only its child has ended."""
+    """A process to keep running, once the file `after` exists; with `has_child`, also when only its child has ended.
+    One that `may_lack` is left away after it has ended with 2, wrong usage: it has said why."""
 
     command: Sequence[str]
     after: Path = Path("/")
     has_child: bool = False
+    may_lack: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = None
     started: float = -_PAUSE
@@ -80,6 +84,8 @@ class Service:
         if self._alive() or not self.after.exists() or time.monotonic() < self.started + _PAUSE:
             return
         if self.process is not None:
+            if self.may_lack and self.process.poll() == _WRONG_USAGE:
+                return
             name = f"{Path(self.command[0]).name} {self.command[1]}"
             logger.warning("%s ended with %s; restarting it", name, self.process.wait())
         # PYTHONSAFEPATH: files in the working directory must not stand in for packages
@@ -97,8 +103,9 @@ class Service:
         return True
 
 
-def services(folder: Path, port: int) -> list[Service]:
-    """Code server, web server and daemon. `folder` holds the code server's sockets: its path must be short."""
+def services(folder: Path, port: int, *, with_page: bool) -> list[Service]:
+    """Code server, web server and daemon, and the page to ask on `with_page`. `folder` holds the
+    code server's sockets: its path must be short."""
     code, workspace = folder / "code", folder / "workspace.yaml"
     workspace.write_text(json.dumps({"load_from": [{"grpc_server": {"socket": str(code), "location_name": "webrag"}}]}))
     scripts, quiet = Path(sys.executable).parent, ("--log-level", "warning")
@@ -111,6 +118,7 @@ def services(folder: Path, port: int) -> list[Service]:
         Service(serve, has_child=True, environment={"TMPDIR": str(folder)}),
         Service(show, after=code),
         Service(launch, after=code),
+        *([Service((f"{scripts}/webrag", "serve"), after=code, may_lack=True)] if with_page else []),
     ]
 
 
