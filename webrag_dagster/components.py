@@ -199,7 +199,7 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
             group_name=GROUP,
             description=(
                 f"{self.description or f'Pages of {self.key}.'} Its materializations are its refreshes: sensor"
-                f" `source_refreshes` reports each. Its pages are partition `{self.key}` of the assets below."
+                f" `corpus_changes` reports each. Its pages are partition `{self.key}` of the assets below."
             ),
             kinds={"yaml"},
             freshness_policy=freshness(hours) if self.enabled else None,

@@ -21,7 +21,8 @@ from webrag_core.corpus.sources import Source, list_sources, shard_keys
 from webrag_core.store.database import Database
 from webrag_dagster.broken_source import MISTAKE
 from webrag_dagster.components import CuratedSource
-from webrag_dagster.defs.declared_sources import declared_sources, source_refreshes
+from webrag_dagster.defs.corpus_changes import corpus_changes
+from webrag_dagster.defs.declared_sources import declared_sources
 from webrag_dagster.resources import CorpusResource
 
 GUIDE = f"{KEY}/guide"
@@ -216,12 +217,11 @@ def test_two_files_for_two_sections_are_two_partitions(
         with dg.build_sensor_context(
             instance=instance, definitions=dg.Definitions(assets=specs), cursor=cursor
         ) as context:
-            result = source_refreshes(context, corpus=CorpusResource())
-        events = result.asset_events if isinstance(result, dg.SensorResult) else []
+            result = corpus_changes(context, corpus=CorpusResource())
+        events = [event for event in result.asset_events if event.asset_key.path[0] == "sources"]
         assert len(events) == reported
-        if isinstance(result, dg.SensorResult):
-            cursor = result.cursor
-            assert all(event.metadata["pages_searchable"].value == 1 for event in events)
+        cursor = result.cursor
+        assert all(event.metadata["pages_searchable"].value == 1 for event in events)
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ answers = dg.AssetSpec(
     kinds={"markdown"},
     description=(
         "Verbatim evidence for a question, and why the search stopped. Launch job `answer` to get one; sensor"
-        " `answers_elsewhere` adds those that the command line, MCP clients and the library asked for."
+        " `corpus_changes` adds those that the command line, MCP clients and the library asked for."
     ),
 )
 

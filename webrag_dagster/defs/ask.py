@@ -22,7 +22,7 @@ prose_answers = dg.AssetSpec(
     group_name="answers",
     kinds={"markdown"},
     description=(
-        "Answers in prose, every sentence proved. Launch job `ask` to get one; sensor `answers_elsewhere` adds those"
+        "Answers in prose, every sentence proved. Launch job `ask` to get one; sensor `corpus_changes` adds those"
         " that the command line and the library asked for."
     ),
 )

@@ -1,23 +1,15 @@
-"""The sources that files declare: sensor `declared_sources` applies the files to the corpus, sensor `source_refreshes`
-reports the refreshes as materializations of their assets."""
+"""The sources that files declare: sensor `declared_sources` applies the files to the corpus."""
 
 import json
 from collections.abc import Mapping
-from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from webrag_dagster.components import declared_assets, declared_of
+from webrag_dagster.components import declared_of
 from webrag_dagster.corpus import layers
 from webrag_dagster.defs.alerts import read_names, tell
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
-
-if TYPE_CHECKING:
-    from webrag_core.corpus.refresh_store import LastRefresh
-
-_STAMP = "%Y-%m-%d %H:%M UTC"
 
 
 @dg.sensor(
@@ -86,65 +78,3 @@ def _tell_broken(context: dg.SensorEvaluationContext, corpus: CorpusResource, br
         if files and settings.alerts_somewhere:
             name = files[0] if len(files) == 1 else f"{len(files)} source files:"
             tell(context, settings, kind, f"WebRAG: {name} {what}", "\n".join(files))
-
-
-@dg.sensor(
-    name="source_refreshes",
-    minimum_interval_seconds=60,
-    default_status=dg.DefaultSensorStatus.RUNNING,
-    description=(
-        "Reports the newest refresh of each source that a file declares, whoever started it (a schedule, a person, the"
-        " command line), so that the source's freshness is known. One in which the site did not answer is none."
-    ),
-)
-def source_refreshes(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SensorResult | dg.SkipReason:
-    """Report what is newer than the cursor, which holds the number of the last reported refresh by source."""
-    from webrag_core.corpus.refresh_store import last_refreshes
-    from webrag_core.store.database import Database
-
-    if context.repository_def is None:
-        raise dg.DagsterInvariantViolationError("the sensor needs its code location")
-    assets = declared_assets(context.repository_def)
-    if not assets:
-        return dg.SkipReason("no source is declared")
-
-    async def work() -> "list[LastRefresh]":
-        async with await Database.open(corpus.settings()) as database, database.connection() as connection:
-            return await last_refreshes(connection, list(assets))
-
-    reported = _read_cursor(context.cursor)
-    refreshes = run(work())
-    new = [refresh for refresh in refreshes if reported.get(refresh.key) != refresh.id]
-    if not new:
-        return dg.SkipReason(f"no new refresh of {len(assets)} declared sources")
-    return dg.SensorResult(
-        asset_events=[_event(*assets[item.key], item) for item in new],
-        cursor=json.dumps({refresh.key: refresh.id for refresh in refreshes}),
-    )
-
-
-def _event(key: dg.AssetKey, hours: float | None, last: "LastRefresh") -> dg.AssetMaterialization:
-    pause = "paused by the operator" if last.paused else None
-    due = None if hours is None else f"{last.ended_at + timedelta(hours=hours):{_STAMP}}"
-    return dg.AssetMaterialization(
-        asset_key=key,
-        description=f"Refreshed {last.ended_at:{_STAMP}}.",
-        metadata={
-            "refreshed_at": dg.MetadataValue.timestamp(last.ended_at),
-            "next_refresh": dg.MetadataValue.text(pause or due or "as the settings say"),
-            "last_look": dg.MetadataValue.text(f"{last.watched_at:{_STAMP}}" if last.watched_at else "never"),
-            "pages_searchable": dg.MetadataValue.int(last.pages),
-            "pages_with_a_new_text": dg.MetadataValue.int(last.fetched),
-            "pages_unchanged": dg.MetadataValue.int(last.unchanged),
-            "pages_failed": dg.MetadataValue.int(last.failed),
-            "pages_not_due": dg.MetadataValue.int(last.not_due),
-        },
-    )
-
-
-def _read_cursor(cursor: str | None) -> dict[str, int]:
-    """Number of the last reported refresh by source. An unreadable cursor reports each once more."""
-    try:
-        return {str(key): int(number) for key, number in json.loads(cursor or "{}").items()}
-    except (ValueError, AttributeError, TypeError):
-        return {}

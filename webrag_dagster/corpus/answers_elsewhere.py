@@ -1,9 +1,10 @@
-"""Sensor `answers_elsewhere`: report answers that the command line, MCP clients and the library asked for."""
+"""Answers that the command line, MCP clients and the library asked for, as events of the assets of answers."""
 
-import json
+from __future__ import annotations
+
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
@@ -11,83 +12,81 @@ from webrag_dagster.launchpad import question_tag
 from webrag_dagster.markdown import code, prose
 from webrag_dagster.metadata import MAX_QUOTES, Metadata
 from webrag_dagster.prose import cited_markdown, prose_metadata
-from webrag_dagster.resources import CorpusResource
-from webrag_dagster.running import ORIGIN, run
+from webrag_dagster.running import ORIGIN
 
 if TYPE_CHECKING:
+    from psycopg import AsyncConnection
+
     from webrag_core.answering.finished import Evidence, FinishedAnswer
 
-MOST = 20
+MOST_ANSWERS = 20
 """Answers per tick; the daemon stores the event of one in some 20 ms."""
-_BEGIN = timedelta(days=7)
+BEGIN = timedelta(days=7)
 """How old the answers may be that a new instance reports first."""
 _OVERLAP = timedelta(minutes=5)
 """An answer is visible when its transaction ends, which may be after a later one's."""
 _PAGES_FROM = "not known to Dagster"
-
-
-@dg.sensor(
-    name="answers_elsewhere",
-    minimum_interval_seconds=20,
-    default_status=dg.DefaultSensorStatus.RUNNING,
-    description=(
-        "Materializes `answers` and `prose_answers` for answers not asked for in Dagster: by the command line,"
-        f" an MCP client, the library. At most {MOST} a tick, those of the last {_BEGIN.days} days to begin with;"
-        " `asked_by` names who asked."
-    ),
-)
-def answers_elsewhere(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SensorResult | dg.SkipReason:
-    """Report what ended since the cursor."""
-    from webrag_core.answering.finished import finished_answers
-    from webrag_core.store.database import Database
-
-    place = _read_cursor(context.cursor)
-    settings = corpus.settings()
-
-    async def work() -> "list[FinishedAnswer]":
-        async with await Database.open(settings) as database, database.snapshot() as connection:
-            return await finished_answers(
-                connection, since=place.since - _OVERLAP, reported=place.reported.keys(), not_by=ORIGIN, limit=MOST
-            )
-
-    answers = run(work())
-    if not answers:
-        return dg.SkipReason("no new answer from elsewhere")
-    return dg.SensorResult(
-        asset_events=[_materialization(answer) for answer in answers],
-        cursor=place.after(answers[-1].ended_at, {answer.answer_id: answer.ended_at for answer in answers}).written(),
-    )
+_LOOK_BACK = 50
+_ASSETS = ("answers", "prose_answers")
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class AnswerPlace:
     """When the last reported answer ended, and the answers that were reported shortly before."""
 
     since: datetime
     reported: dict[int, datetime]
 
-    def after(self, since: datetime, answers: dict[int, datetime]) -> "_Place":
-        """The place behind these answers."""
-        known = {**self.reported, **answers}
-        return _Place(since, {number: ended for number, ended in known.items() if ended > since - 2 * _OVERLAP})
+    @classmethod
+    def read(cls, fields: Any, instance: dg.DagsterInstance) -> AnswerPlace:
+        """The place that a cursor names. Without one that can be read, behind the newest answer that was reported,
+        in a new instance a week ago."""
+        try:
+            reported = {int(number): datetime.fromisoformat(ended) for number, ended in fields["reported"].items()}
+            return cls(datetime.fromisoformat(fields["since"]), reported)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            reported = _reported(instance)
+            return cls(max([*reported.values(), datetime.now(UTC) - BEGIN]), reported)
 
-    def written(self) -> str:
-        """As a cursor."""
+    def fields(self) -> dict[str, Any]:
+        """For a cursor."""
         reported = {str(number): ended.isoformat() for number, ended in self.reported.items()}
-        return json.dumps({"since": self.since.isoformat(), "reported": reported})
+        return {"since": self.since.isoformat(), "reported": reported}
+
+    async def news(self, connection: AsyncConnection) -> list[FinishedAnswer]:
+        """Answers that are not reported yet, oldest first."""
+        from webrag_core.answering.finished import finished_answers
+
+        return await finished_answers(
+            connection, since=self.since - _OVERLAP, reported=self.reported.keys(), not_by=ORIGIN, limit=MOST_ANSWERS
+        )
+
+    def after(self, answers: list[FinishedAnswer]) -> AnswerPlace:
+        """The place behind these answers."""
+        if not answers:
+            return self
+        since = answers[-1].ended_at
+        ends = {**self.reported, **{answer.answer_id: answer.ended_at for answer in answers}}
+        return AnswerPlace(since, {number: end for number, end in ends.items() if end > since - 2 * _OVERLAP})
 
 
-def _read_cursor(cursor: str | None) -> _Place:
-    """An unreadable cursor, or none, begins a week ago."""
-    try:
-        fields = json.loads(cursor or "")
-        reported = {int(number): datetime.fromisoformat(ended) for number, ended in fields["reported"].items()}
-        return _Place(datetime.fromisoformat(fields["since"]), reported)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return _Place(datetime.now(UTC) - _BEGIN, {})
+def _reported(instance: dg.DagsterInstance) -> dict[int, datetime]:
+    """End of each of the newest answers that Dagster has an event of, by number."""
+    ends: dict[int, datetime] = {}
+    for name in _ASSETS:
+        for record in instance.fetch_materializations(dg.AssetKey(name), limit=_LOOK_BACK).records:
+            metadata = record.asset_materialization.metadata if record.asset_materialization else {}
+            number, ended = metadata.get("answer_id"), metadata.get("ended_at")
+            if (
+                isinstance(number, dg.IntMetadataValue)
+                and number.value
+                and isinstance(ended, dg.TimestampMetadataValue)
+            ):
+                ends[number.value] = datetime.fromtimestamp(ended.value, UTC)
+    return ends
 
 
-def _materialization(answer: "FinishedAnswer") -> dg.AssetMaterialization:
+def answer_event(answer: FinishedAnswer) -> dg.AssetMaterialization:
     """The event of an answer that another program asked for."""
     question = question_tag(answer.question)
     if answer.prose is not None and answer.walk is not None:
@@ -107,7 +106,7 @@ def _materialization(answer: "FinishedAnswer") -> dg.AssetMaterialization:
     )
 
 
-def _metadata(answer: "FinishedAnswer", evidence: "Evidence") -> Metadata:
+def _metadata(answer: FinishedAnswer, evidence: Evidence) -> Metadata:
     from webrag_core.percentages import percent
 
     sure = (
