@@ -188,7 +188,7 @@ async def our_rows(bench: Bench) -> AsyncIterator[Row]:
                 await _size(url) - empty,
                 await _count(url, "SELECT count(*) FROM chunks WHERE level = 'parent'"),
             )
-            await bench.ask_all(row, _asked(corpus, plain))
+            await bench.ask_all(row, _ask_of(corpus, plain))
             yield row
             clock, spent = time.perf_counter(), bench.cpu_seconds()
             await make_windows(corpus.database)
@@ -199,11 +199,11 @@ async def our_rows(bench: Bench) -> AsyncIterator[Row]:
                 await _size(url) - empty,
                 row.passages,
             )
-            await bench.ask_all(row, _asked(corpus, settings))
+            await bench.ask_all(row, _ask_of(corpus, settings))
             yield row
 
 
-def _asked(corpus: Corpus, settings: Settings) -> Ask:
+def _ask_of(corpus: Corpus, settings: Settings) -> Ask:
     searched = Corpus(corpus.database, corpus.ingestor.acquirer, settings, corpus.indexer.embedder)
 
     async def ask(question: str) -> lines.Answer:

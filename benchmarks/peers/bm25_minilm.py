@@ -51,8 +51,8 @@ class Bm25MiniLM:
     def first_passages(self, question: str, count: int) -> list[Passage]:
         """The first passages of the fused lists."""
         depth = min(_DEPTH, len(self._passages))
-        found, scores = self._bm25.retrieve(self._tokens([question]), k=depth, show_progress=False)
-        lexical = [int(place) for place, score in zip(found[0], scores[0], strict=True) if score > 0]
+        places, scores = self._bm25.retrieve(self._tokens([question]), k=depth, show_progress=False)
+        lexical = [int(place) for place, score in zip(places[0], scores[0], strict=True) if score > 0]
         cosines = self._vectors @ self._model.vector(question)
         near = [int(place) for place in np.argsort(-cosines)[:depth]]
         fused: dict[int, float] = defaultdict(float)
