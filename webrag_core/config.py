@@ -277,6 +277,12 @@ class Settings(BaseSettings):
     retrieval_hnsw_ef_search: int = Field(
         default=100, ge=1, le=1000, description="Candidates of the vector index; more find more and take longer"
     )
+    retrieval_resident_mb: int = Field(
+        default=0,
+        ge=0,
+        description="Megabytes of memory in which a process that searches a large corpus often may hold its vectors,"
+        " 320 for a million passages; 0 = none, the vector index is searched",
+    )
     retrieval_windows: bool = Field(
         default=True,
         description="Whether the window vectors of `webrag model windows` are made, and used where the scope has them",

@@ -186,7 +186,7 @@ def quantiles(values: Sequence[float]) -> dict[str, float]:
     return {f"p{at}": round(float(np.percentile(values, at)), 2) for at in (50, 95)}
 
 
-def _embedded(texts: Sequence[str], settings: Settings, folder: Path) -> NDArray[np.float32]:
+def remembered_vectors(texts: Sequence[str], settings: Settings, folder: Path) -> NDArray[np.float32]:
     """Vectors of these texts, remembered in `folder`."""
     digest = hashlib.sha256()
     for text in texts:
@@ -197,7 +197,8 @@ def _embedded(texts: Sequence[str], settings: Settings, folder: Path) -> NDArray
     return np.asarray(np.load(kept), dtype=np.float32)
 
 
-def _questions(arguments: argparse.Namespace, settings: Settings) -> list[Question]:
+def read_questions(arguments: argparse.Namespace, settings: Settings) -> list[Question]:
+    """The questions of `add_inputs` with their vectors."""
     site_queries = [golden.query for path in arguments.golden for golden in load_goldens(path)]
     foreign = [each.question for each in load_questions(arguments.questions, load_documents(arguments.documents))]
     every = [*site_queries, *foreign[:: arguments.every]]
@@ -212,27 +213,32 @@ async def _run(
         return await measure(database, settings, cuts, vectors, batch)
 
 
-def main() -> None:
-    """Print the figures of every size: a line per kind of scope, then one JSON object."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000])
+def add_inputs(parser: argparse.ArgumentParser) -> None:
+    """The options that say what is searched, and with which questions."""
     parser.add_argument("--site", type=Path, nargs="+", default=list(SITES), help="frozen sites, WARC")
     parser.add_argument("--golden", type=Path, nargs="+", default=list(GOLDENS), help="questions about these sites")
     parser.add_argument("--questions", type=Path, default=DEFAULT_QUESTIONS, help="questions about other texts")
     parser.add_argument("--documents", type=Path, default=DEFAULT_DOCUMENTS, help="the texts of --questions")
     parser.add_argument("--every", type=int, default=8, help="only every n-th of --questions")
     parser.add_argument("--home", type=Path, default=None, help="keep vectors and databases here")
+
+
+def main() -> None:
+    """Print the figures of every size: a line per kind of scope, then one JSON object."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000])
+    add_inputs(parser)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         home = arguments.home or Path(folder)
         home.mkdir(parents=True, exist_ok=True)
         settings = load_settings(webrag_home=home, database_url=None)
-        batch = _questions(arguments, settings)
+        batch = read_questions(arguments, settings)
         pages = read_pages(arguments.site, settings)
         figures = []
         for rows in sorted(arguments.rows):
             cuts = cut_pages(pages, rows)
-            vectors = _embedded([piece.text for cut in cuts for piece in cut.pieces], settings, home)
+            vectors = remembered_vectors([piece.text for cut in cuts for piece in cut.pieces], settings, home)
             figures.append(asyncio.run(_run(settings, rows, cuts, vectors, batch)))
     print(json.dumps(figures, indent=2))
 

@@ -5,6 +5,7 @@ All figures here are from `python -m benchmarks.retrieval.vectors`.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import LiteralString
@@ -15,6 +16,7 @@ from pgvector import Vector
 from psycopg import AsyncConnection, sql
 
 from webrag_core.indexing.embedding_models import HNSW_MIN_ROWS, graph_key
+from webrag_core.retrieval.coded_vectors import CodedVectors
 from webrag_core.retrieval.resident_index import ChildVectors
 from webrag_core.retrieval.scope import Scope, scope_size
 from webrag_core.store.database import sent_together
@@ -51,20 +53,26 @@ async def search_children(
     limit: int,
     ef_search: int,
     corpus_rows: int | None = None,
-    held: ChildVectors | None = None,
+    held: ChildVectors | CodedVectors | None = None,
 ) -> list[ChildHit]:
     """The `limit` nearest children in scope, best first, equally near ones by URL and reading order; fewer only when
     the scope holds fewer. Call inside a transaction.
 
-    Exact up to 20,000 matching rows and where more are wanted than the graph can look for; else the HNSW graph, which
+    Of vectors that are `held` in memory the server compares those alone that may be among the nearest. Without them
+    exact up to 20,000 matching rows and where more are wanted than the graph can look for; else the HNSW graph, which
     goes on looking until it has enough rows of the scope, and hands over to the exact search when that takes longer.
     Which one is decided here, from `matching_rows` (`scope_size(…).children`): left alone, the planner filters what
     the graph finds afterwards and loses most of the hits of a narrow scope. `ef_search` is the least that is used,
-    `corpus_rows` the children of the whole corpus (`scope_size(…).indexes.corpus_children`; None = looked up). Of
-    vectors that are `held` in memory the server compares those alone that may be among the nearest.
+    `corpus_rows` the children of the whole corpus (`scope_size(…).indexes.corpus_children`; None = looked up).
     """
     if limit < 1 or matching_rows < 1 or scope.is_empty:
         return []
+    if held is not None and not scope.flags and limit <= _MAX_EF_SEARCH:
+        if isinstance(held, CodedVectors):  # takes long enough for others to go on meanwhile
+            among = await asyncio.to_thread(held.nearest, query, scope, limit, _MARGIN)
+        else:
+            among = held.nearest(query, scope, limit, _MARGIN)
+        return await _exactly(connection, model_id, query, scope, limit, among)
     if matching_rows > HNSW_MIN_ROWS:
         if limit <= _MAX_EF_SEARCH:
             if corpus_rows is None:
@@ -74,10 +82,7 @@ async def search_children(
             if len(hits) >= min(limit, matching_rows):
                 return hits
         await connection.execute("SELECT set_config('jit', 'off', true)")  # compiling takes longer than it saves
-    among = None
-    if held is not None and not scope.flags and limit <= _MAX_EF_SEARCH:
-        among = held.nearest(query, scope, limit, _MARGIN)
-    return await _exactly(connection, model_id, query, scope, limit, among)
+    return await _exactly(connection, model_id, query, scope, limit)
 
 
 def graph_effort(total: int, matching: int, *, least: int) -> int:

@@ -3,7 +3,8 @@
 The server compares 15,000 vectors in the time in which numpy compares them five times, and scores postings in that of a
 dozen products of arrays. What is held is what the search would read: an index belongs to one state of the tables, and
 every search asks in its own snapshot whether that is still the state. The first searches of a state are the server's:
-who asks one question does not wait for a whole index, and one that changes between two searches is not read at all.
+who asks one question does not wait for a whole index, and one that changes between two searches is not read at all. Of
+a large corpus the vectors alone may be held, in codes and where a setting leaves memory for them (`resident_codes`).
 """
 
 from __future__ import annotations
@@ -12,17 +13,20 @@ import asyncio
 import logging
 from dataclasses import dataclass, field
 from threading import Lock
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 from numpy.typing import NDArray
-from psycopg import AsyncConnection, AsyncCursor, sql
+from psycopg import AsyncConnection, AsyncCursor
 
 from webrag_core.indexing.embedding_models import HNSW_MIN_ROWS
 from webrag_core.indexing.lexical import FREQUENCIES
+from webrag_core.retrieval.coded_vectors import CodedVectors
+from webrag_core.retrieval.held_rows import Held
+from webrag_core.retrieval.resident_codes import ResidentCodes
 from webrag_core.retrieval.scope import IndexSizes, Scope
+from webrag_core.retrieval.vector_parts import STATE, read_part
 from webrag_core.store.database import Database
-from webrag_core.store.vector_tables import vector_table
 
 logger = logging.getLogger(__name__)
 
@@ -33,15 +37,6 @@ READ_AFTER = 8
 """Searches of one state before its index is read: reading costs as much as these searches would have saved."""
 
 _ARRAY_HEAD, _DIMENSION_HEAD = 3, 2  # words before the elements in what array_send makes, the second of a full array
-
-# Whatever changes vectors or postings changes a row of lexical_documents or document_sizes, or adds or takes one, and
-# their triggers write a row of source_sizes anew: its place and transaction say that it is the same. Texts that wait
-# get their vectors later, and without.
-_STATE = """
-SELECT coalesce(string_agg(concat_ws(' ', id, xmin, ctid), ',' ORDER BY id), ''),
-       EXISTS (SELECT FROM texts_without_vector WHERE model_id = %s AND NOT refused)
-FROM source_sizes
-"""
 
 _POSTINGS = """
 SELECT string_agg(int8send(chunk_id) || int4send(document_id) || int4send(source_id) || int4send(length)
@@ -56,35 +51,6 @@ FROM (
 _POSTING_HEAD = np.dtype(
     [("chunk", ">i8"), *((name, ">i4") for name in ("document", "source", "length", "place", "terms", "frequent"))]
 )
-
-_VECTORS = sql.SQL("""
-SELECT string_agg(int8send(e.chunk_id) || int4send(e.document_id) || int4send(d.source_id), '' ORDER BY e.chunk_id),
-       string_agg(vector_send(e.embedding), '' ORDER BY e.chunk_id)
-FROM {} e JOIN documents d ON d.id = e.document_id
-""")
-_VECTOR_HEAD = np.dtype([("chunk", ">i8"), ("document", ">i4"), ("source", ">i4")])
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """Rows of a table with their chunk ids (ascending), and the ids of their documents and sources."""
-
-    chunks: NDArray[np.int64]
-    documents: NDArray[np.int64]
-    sources: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, rows: NDArray[np.void]) -> Held:
-        """Take the fields `chunk`, `document` and `source`."""
-        return cls(*(rows[name].astype(np.int64) for name in ("chunk", "document", "source")))
-
-    def inside(self, scope: Scope) -> NDArray[np.bool_] | None:
-        """Which rows lie in a scope; None = all."""
-        if scope.document_ids is not None:
-            return np.isin(self.documents, np.array(scope.document_ids, dtype=np.int64))
-        if scope.source_ids is not None:
-            return np.isin(self.sources, np.array(scope.source_ids, dtype=np.int64))
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +83,12 @@ class ChildVectors:
     children: Held
     vectors: NDArray[np.float32]
 
+    @classmethod
+    def of(cls, children: Held, vectors: NDArray[np.float32]) -> ChildVectors | None:
+        """Vectors of any length. None where one has no length, and therefore no cosine."""
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return cls(children, vectors / lengths) if lengths.all() else None
+
     def nearest(self, query: NDArray[np.float32], scope: Scope, limit: int, margin: float) -> list[int]:
         """Ids of the children of the scope that are among the `limit` nearest, or at most `margin` of a cosine behind
         them, in no particular order."""
@@ -139,14 +111,16 @@ class ResidentIndex:
 
     state: str
     postings: Postings | None
-    vectors: ChildVectors | None
+    vectors: ChildVectors | CodedVectors | None
 
 
 @dataclass(slots=True)
 class Residence:
-    """The index of a database and model, the state that was last searched, and how often."""
+    """The index of a database and model, the state that was last searched, and how often. `codes` are for the vectors
+    of a large corpus; None where the settings leave them no memory."""
 
     model_id: int
+    codes: ResidentCodes | None = None
     index: ResidentIndex | None = None
     state: str = ""
     searches: int = 0
@@ -176,12 +150,28 @@ class AskedState:
         """
         state, waits = await self.cursor.fetchone() or ("", True)
         residence = self.residence
-        if waits or sizes.corpus_parents > MOST_PARENTS or not sizes.corpus_parents:
+        if waits or not sizes.corpus_parents:
             return None
-        if residence.index is not None and residence.index.state == state:
-            return residence.index
         residence.searches = residence.searches + 1 if residence.state == state else 1
         residence.state = state
+        codes = None
+        if residence.codes is not None and sizes.corpus_children > HNSW_MIN_ROWS:
+            codes = residence.codes.of_state(state, is_wanted=residence.searches > READ_AFTER)
+        index = await self._index(connection, sizes) if sizes.corpus_parents <= MOST_PARENTS else None
+        if codes is None:
+            return index
+        return ResidentIndex(state, None if index is None else index.postings, codes)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a search has to say of the index; none where all is as the settings want it."""
+        codes = self.residence.codes
+        return [] if codes is None or codes.warning is None else [codes.warning]
+
+    async def _index(self, connection: AsyncConnection, sizes: IndexSizes) -> ResidentIndex | None:
+        residence, state = self.residence, self.residence.state
+        if residence.index is not None and residence.index.state == state:
+            return residence.index
         if residence.searches <= READ_AFTER or residence.is_reading:
             return None
         residence.is_reading, residence.index = True, None
@@ -192,16 +182,20 @@ class AskedState:
         return residence.index
 
 
-def residence_in(database: Database, model_id: int) -> Residence:
-    """Where the index of a model is held for a database."""
+def residence_in(database: Database, model_id: int, megabytes: int = 0) -> Residence:
+    """Where the index of a model is held for a database. The vectors of a large corpus may take `megabytes`, as the
+    first caller wants it who names more than 0."""
     with _LOCK:
-        return _HELD.setdefault(database, _Residences()).of_models.setdefault(model_id, Residence(model_id))
+        residence = _HELD.setdefault(database, _Residences()).of_models.setdefault(model_id, Residence(model_id))
+        if megabytes and residence.codes is None:
+            residence.codes = ResidentCodes(ref(database), model_id, megabytes)
+        return residence
 
 
 async def ask_state(connection: AsyncConnection, residence: Residence) -> AskedState:
     """Ask for the state of the tables, which may be part of a pipeline. `residence` is that of the connection's
     database."""
-    return AskedState(residence, await connection.execute(_STATE, (residence.model_id,)))
+    return AskedState(residence, await connection.execute(STATE, (residence.model_id,)))
 
 
 async def _read(connection: AsyncConnection, model_id: int, state: str, sizes: IndexSizes) -> ResidentIndex:
@@ -210,9 +204,8 @@ async def _read(connection: AsyncConnection, model_id: int, state: str, sizes: I
     postings = await asyncio.to_thread(_postings_of, *(part or b"" for part in packed or (b"", b"", b"")))
     vectors = None
     if sizes.corpus_children <= HNSW_MIN_ROWS:
-        cursor = await connection.execute(_VECTORS.format(vector_table(model_id)), binary=True, prepare=False)
-        packed = await cursor.fetchone()
-        vectors = await asyncio.to_thread(_vectors_of, *(part or b"" for part in packed or (b"", b"")))
+        part = await read_part(connection, model_id, 0, HNSW_MIN_ROWS)
+        vectors = None if part is None else ChildVectors.of(*part)
     return ResidentIndex(state, postings, vectors)
 
 
@@ -248,17 +241,3 @@ def _elements(packed: bytes, counts: NDArray[np.int32]) -> NDArray[np.int32]:
     before = np.cumsum(counts) - counts
     at = np.repeat(starts - 2 * before, counts) + 2 * np.arange(int(counts.sum()))
     return words[at].astype(np.int32)
-
-
-def _vectors_of(heads: bytes, packed: bytes) -> ChildVectors | None:
-    """Vectors are sent as their number of dimensions and an unused number, two bytes each, and four bytes for each."""
-    rows = np.frombuffer(heads, _VECTOR_HEAD)
-    if not len(rows):
-        return None
-    words = np.frombuffer(packed, ">f4").reshape(len(rows), -1)
-    vectors = words[:, 1:].astype(np.float32)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    if not lengths.all():  # such a vector has no cosine
-        return None
-    vectors /= lengths
-    return ChildVectors(Held.of(rows), vectors)

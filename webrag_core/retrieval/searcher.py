@@ -90,7 +90,7 @@ class Searcher:
         vectors, failure = await self._embed(queries, Pattern.RERANKED)
         embedded = time.perf_counter()
 
-        residence = residence_in(self._database, self._model_id)
+        residence = residence_in(self._database, self._model_id, self._settings.retrieval_resident_mb)
 
         async def search(at: int) -> RetrievalResult:
             vector = None if vectors is None else vectors[at : at + 1]
@@ -130,7 +130,7 @@ class Searcher:
         started = time.perf_counter()
         vectors, failure = await self._embed(request.queries, request.pattern)
         embedded = time.perf_counter()
-        residence = residence_in(self._database, self._model_id)
+        residence = residence_in(self._database, self._model_id, self._settings.retrieval_resident_mb)
         async with self._database.pipelined_snapshot() as connection:
             live = await self._ask_live(connection)
             state = await ask_state(connection, residence)
@@ -215,6 +215,7 @@ class Searcher:
         resident = await state.index(connection, size.indexes)
         budget = request.context_budget or settings.retrieval_context_budget
         full, warnings = _full_context(request.mode, size, settings.retrieval_full_context_threshold, budget)
+        warnings += state.warnings
         release = None
         results = []
         windows = WindowVectors({}, None)

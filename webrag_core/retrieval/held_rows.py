@@ -1,0 +1,39 @@
+"""Rows of a table that a process holds, and which of them lie in a scope."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webrag_core.retrieval.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Rows of a table with their chunk ids (ascending), and the ids of their documents and sources."""
+
+    chunks: NDArray[np.int64]
+    documents: NDArray[np.int64]
+    sources: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: NDArray[np.void]) -> Held:
+        """Take the fields `chunk`, `document` and `source`."""
+        return cls(*(rows[name].astype(np.int64) for name in ("chunk", "document", "source")))
+
+    def inside(self, scope: Scope) -> NDArray[np.bool_] | None:
+        """Which rows lie in a scope; None = all."""
+        if scope.document_ids is not None:
+            return np.isin(self.documents, np.array(scope.document_ids, dtype=np.int64))
+        if scope.source_ids is not None:
+            return np.isin(self.sources, np.array(scope.source_ids, dtype=np.int64))
+        return None
+
+    @classmethod
+    def joined(cls, parts: Sequence[Held]) -> Held:
+        """The rows of these parts, one part behind the other."""
+        columns = ((part.chunks, part.documents, part.sources) for part in parts)
+        return cls(*(np.concatenate(column) for column in zip(*columns, strict=True)))
