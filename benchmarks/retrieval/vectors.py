@@ -1,11 +1,11 @@
 """Dense search at 10,000, 100,000 and more real vectors: recall against exact search, time, cost of loading.
 
 The pages of two frozen sites are cut and embedded by the product (`vector_data`), loaded into the real tables of an
-embedded server and searched as the product searches. Recall@10: the share of the ten best vectors of the scope, by an
-exact search of our own, that come back among the first ten. Times are those of `scope_size` and `search_children` in
-one snapshot, in ms: by the clock, and the CPU time of client and server, which a busy machine does not blur. Questions
-of `own` ask about these sites, those of `foreign` about other texts: their answers are not there, the best vectors lie
-far away and scattered.
+embedded server and searched as the product searches: by the server alone, and by codes in memory
+(RETRIEVAL_RESIDENT_MB). Recall@10: the share of the ten best vectors of the scope, by an exact search of our own, that
+come back among the first ten. Times are those of `scope_size` and `search_children` in one snapshot, in ms: by the
+clock, and the CPU time of client and server, which a busy machine does not blur. Questions of `own` ask about these
+sites, those of `foreign` about other texts: their answers are not there, the best vectors lie far away and scattered.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from benchmarks.retrieval.vector_data import CutPage, cut_pages, embed_texts, re
 from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
 from evals.walks.goldens import EVALS, load_goldens
 from webrag_core.config import Settings, load_settings
+from webrag_core.retrieval.coded_vectors import CodedVectors, code_part, joined
 from webrag_core.retrieval.dense import search_children
+from webrag_core.retrieval.held_rows import Held
 from webrag_core.retrieval.scope import Scope, scope_size
 from webrag_core.store.database import Database
 
@@ -76,14 +78,23 @@ async def measure(
     for share in SELECTIVITIES:
         for kind, drawn in draw_scopes(cuts, share).items():
             rounds[f"{kind} {share * 100:g} %"] = drawn
+    codes = _codes(corpus, ids)
     results = []
     for name, scopes in rounds.items():
         for group in dict.fromkeys(question.group for question in batch):
             mine = [question.vector for question in batch if question.group == group]
-            row = await _search(database, settings, model_id, corpus, ids.documents, scopes, mine)
-            results.append({"scope": name, "questions": group, **row})
-            print(json.dumps(results[-1]), flush=True)
+            for way, held in (("server", None), ("codes", codes)):
+                row = await _search(database, settings, model_id, corpus, ids.documents, scopes, mine, held)
+                results.append({"scope": name, "questions": group, "by": way, **row})
+                print(json.dumps(results[-1]), flush=True)
     return {"rows": len(vectors), "documents": len(cuts), **load, "searches": results}
+
+
+def _codes(corpus: _Corpus, ids: vector_store.Ids) -> CodedVectors:
+    chunks, documents = np.array(ids.children).T
+    part = code_part(Held(chunks, documents, np.zeros_like(chunks)), corpus.vectors)
+    assert part is not None
+    return joined([part])
 
 
 def draw_scopes(cuts: Sequence[CutPage], share: float) -> dict[str, list[NDArray[np.int64]]]:
@@ -131,6 +142,7 @@ async def _search(
     ids: Sequence[int],
     scopes: Sequence[NDArray[np.int64]],
     queries: Sequence[NDArray[np.float32]],
+    held: CodedVectors | None,
 ) -> dict[str, object]:
     recalls: list[float] = []
     clock: list[float] = []
@@ -155,6 +167,7 @@ async def _search(
                 matching_rows=size.children,
                 limit=limit,
                 ef_search=settings.retrieval_hnsw_ef_search,
+                held=held,
             )
             clock.append((time.perf_counter() - started) * 1000)
             cpu.append(cpu_ms(connection) - spent)
