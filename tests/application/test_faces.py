@@ -13,7 +13,16 @@ import pytest
 import typer
 from pydantic_core import PydanticUndefined
 
-from webrag_core.application import attaching, closing_gaps, operations, reading, site_preview, upkeep, watching
+from webrag_core.application import (
+    attaching,
+    closing_gaps,
+    operations,
+    reading,
+    sharing,
+    site_preview,
+    upkeep,
+    watching,
+)
 from webrag_core.application.attaching import (
     AttachSite,
     ReadPages,
@@ -42,6 +51,7 @@ from webrag_core.application.reading import (
     Status,
     Verify,
 )
+from webrag_core.application.sharing import ListShares, RevokeShare, ShareAnswer
 from webrag_core.application.site_preview import PreviewSite
 from webrag_core.application.upkeep import (
     AddSource,
@@ -232,6 +242,9 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
     ListGaps: {"command": Carried(command("answers", "gaps"), beside=names("pages ingest yes"))},
     GoldenGap: {"command": Carried(command("feedback", "gap"))},
     ReadPages: {},
+    ShareAnswer: {"command": Carried(command("answers", "share"))},
+    ListShares: {"command": Carried(command("answers", "shares"))},
+    RevokeShare: {"command": Carried(command("answers", "unshare"))},
     OpenConversation: {"command": Carried(command("answers", "conversation"))},
     Citations: {
         "command": Carried(command("citations"), {"answer": "answers"}),
@@ -303,7 +316,7 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
 
 
 def test_each_operation_is_listed_and_has_a_face() -> None:
-    modules = (attaching, closing_gaps, operations, reading, site_preview, upkeep, watching)
+    modules = (attaching, closing_gaps, operations, reading, sharing, site_preview, upkeep, watching)
     defined = {
         one
         for module in modules

@@ -77,6 +77,7 @@ def test_the_description_is_valid_and_complete(document: dict[str, Any]) -> None
     reading += ["/conversations", "/conversations/{number}", "/gaps", "/changes/latest", "/answers/changed"]
     watching = ["/watches", "/watches/{number}"]
     attaching = ["/gaps/golden", "/gaps/pages"]
+    attaching += ["/shares", "/shares/{number}"]
     attaching += [f"/sources/{name}" for name in ("preview", "refresh", "reading", "stop", "pause")]
     assert sorted(document["paths"]) == sorted(["/ask", "/answer", "/feedback", *reading, *watching, *attaching])
     parameters = document["paths"]["/history"]["get"]["parameters"]

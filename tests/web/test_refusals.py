@@ -48,6 +48,9 @@ BODIES: dict[str, object] = {
     "refresh": {"source": "tea.example"},
     "stop": {"source": "tea.example"},
     "pause": {"name": "tea.example"},
+    "golden_gap": {"answers": [1]},
+    "read_pages": {"urls": ["https://tea.example/"]},
+    "share": {"answer": 1},
 }
 QUERIES = {
     "history": {"url": "https://tea.example/"},

@@ -243,6 +243,14 @@ _ANSWERS = (
         goes_with="citations",
     ),
     Table(
+        "answer_shares",
+        ("id",),
+        "webrag_core.history.shares",
+        answer=Rows(_OF_ANSWER, "links_to_answers"),
+        goes_with="answer_runs",
+        retention=(Retention("links_to_answers", "x.expires_at < %(before)s", lambda s: 0),),
+    ),
+    Table(
         "answer_runs",
         ("id",),
         "webrag_core.orchestration.answers",

@@ -21,6 +21,7 @@ from webrag_core.errors import WebragError
 from webrag_core.foreign_values import whole_number
 from webrag_core.history.answers import OpenedAnswer, StoredAnswer, list_answers, open_answer
 from webrag_core.history.conversations import open_conversation
+from webrag_core.history.shares import Share, list_shares
 from webrag_core.orchestration.models import COMPLETE_AT
 from webrag_core.orchestration.walk import Walk
 from webrag_core.page_text import one_line
@@ -55,6 +56,15 @@ class _ShownQuote:
     part: PagePart | None
     start: int
     end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Sharing:
+    """The links to an answer that are in force, the one that was made now, or why none was."""
+
+    shares: Sequence[Share]
+    link: str
+    error: WebragError | None
 
 
 class _Beside(Links):
@@ -113,9 +123,16 @@ async def show_conversations(request: Request) -> Response:
 
 
 async def answer_page(
-    request: Request, services: Services, *, feedback: FeedbackDraft | None = None, error: WebragError | None = None
+    request: Request,
+    services: Services,
+    *,
+    feedback: FeedbackDraft | None = None,
+    error: WebragError | None = None,
+    shared_link: str = "",
+    share_error: WebragError | None = None,
 ) -> Response:
-    """The page of the answer that the path names. `feedback` stands in its form, with the `error` that it caused."""
+    """The page of the answer that the path names. `feedback` stands in its form, with the `error` that it caused;
+    `shared_link` was made now, or `share_error` says why not."""
     opened, answer = await _load(services, request.path_params["number"])
     conversation = await open_conversation(services.corpus.database, opened.answer.answer_id)
     states = {citation.number: citation for citation in opened.citations}
@@ -125,9 +142,13 @@ async def answer_page(
     async with services.corpus.database.connection() as connection:
         shown = None if chosen is None else await _shown_quote(connection, opened.answer.answer_id, chosen, answer)
         walk = None if answer is None else await load_walk(connection, answer)
+        shares = await list_shares(connection, opened.answer.answer_id)
+    sharing = _Sharing(shares, shared_link, share_error)
     turns = conversation.turns if len(conversation.turns) > 1 else []
     # long quotes take their time
-    return await beside_loop(_written, request, opened, answer, walk, shown, turns, feedback or FeedbackDraft(), error)
+    return await beside_loop(
+        _written, request, opened, answer, walk, shown, turns, sharing, feedback or FeedbackDraft(), error
+    )
 
 
 def _written(
@@ -137,11 +158,13 @@ def _written(
     walk: Walk | None,
     shown: _ShownQuote | None,
     turns: Sequence[StoredAnswer],
+    sharing: _Sharing,
     feedback: FeedbackDraft,
     error: WebragError | None,
 ) -> Response:
     """The page of an answer, put together."""
     refusal = None if error is None else Refusal.of(error)
+    not_shared = None if sharing.error is None else Refusal.of(sharing.error)
     links = _Beside(opened.answer.answer_id, opened.answer.query, 0 if shown is None else shown.number)
     parts = [] if answer is None else view(answer)
     costs = [part for part in parts if isinstance(part, Note) and part.kind == "cost"]
@@ -152,7 +175,10 @@ def _written(
     return page(
         request,
         "answer",
-        refusal,
+        refusal or not_shared,
+        shares=sharing.shares,
+        shared_link=sharing.link,
+        share_problem="" if not_shared is None else not_shared.message,
         turns=turns,
         open_answer=opened.answer.answer_id,
         noted=whole_number(request.query_params.get("noted", ""), 1, 2**63 - 1),

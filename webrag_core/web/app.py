@@ -19,6 +19,7 @@ from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.application.command_calls import CommandRunner
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services
+from webrag_core.application.sharing import SHARED
 from webrag_core.config import Settings
 from webrag_core.errors import StoreError, WebragError
 from webrag_core.http_guard import is_loopback
@@ -36,6 +37,7 @@ from webrag_core.web import (
     graph,
     page_history,
     searching,
+    sharing,
     signing_in,
     sources,
     status,
@@ -50,6 +52,7 @@ from webrag_core.web.limits import LimitBody, LimitPath, SafeHeaders, hung_up
 from webrag_core.web.login import LOGIN, MACHINES, TOOLS, RequireLogin, Sessions
 from webrag_core.web.rendering import DRAWING, STATIC_FOLDER, page, refused
 from webrag_core.web.running import RunningAnswers
+from webrag_core.web.shared_answer import shared_app
 from webrag_core.web.turns import TakeTurns
 
 logger = logging.getLogger(__name__)
@@ -73,8 +76,8 @@ def web_app(
     limits: Limits = DEFAULT_LIMITS,
     commands: CommandRunner | None = None,
 ) -> ASGIApp:
-    """Create the application: `/` and the pages that it links to, `/api`, `/mcp` and `/health`; on loopback, where
-    there are `commands`, `/commands` for the command line of this machine.
+    """Create the application: `/` and the pages that it links to, `/shared`, `/api`, `/mcp` and `/health`; on loopback,
+    where there are `commands`, `/commands` for the command line of this machine.
 
     Raises InvalidInputError as `mcp_server.http.http_app`, whose rules for hosts, origins and the token hold here, too.
     """
@@ -99,6 +102,7 @@ def web_app(
             *asking.ROUTES,
             *feeds.ROUTES,
             *answers.ROUTES,
+            *sharing.ROUTES,
             *feedback.ROUTES,
             *gaps.ROUTES,
             *stored_page.ROUTES,
@@ -143,6 +147,7 @@ def web_app(
         routes=[
             Route(TOOLS, tools, methods=None),
             Route(HEALTH, tools),
+            Mount(SHARED, shared_app(services)),
             Mount(BASE, api_app(settings, services, running)),
             *of_this_machine,
             Mount("/", pages),
@@ -150,7 +155,7 @@ def web_app(
         lifespan=lifespan,
     )
     if sessions is not None:
-        site = RequireLogin(site, sessions, [HEALTH, LOGIN], f"{STATIC}/")
+        site = RequireLogin(site, sessions, [HEALTH, LOGIN], (f"{STATIC}/", f"{SHARED}/"))
     return SafeHeaders(LimitPath(own_hosts_only(site, settings, links=True, unlinked=MACHINES)))
 
 

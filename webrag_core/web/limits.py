@@ -28,13 +28,12 @@ _POLICY = "; ".join(
 _HEADERS = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
-    # with `no-referrer` browsers send `Origin: null` with forms, which is refused
-    "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 _PRIVATE = "no-store"
+_REFERRER = "same-origin"  # with `no-referrer` browsers send `Origin: null` with forms, which is refused
 
 
 class SafeHeaders:
@@ -51,6 +50,7 @@ class SafeHeaders:
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers[name] = value
+                headers.setdefault("Referrer-Policy", _REFERRER)
                 headers.setdefault("Cache-Control", _PRIVATE)
             await send(message)
 

@@ -81,11 +81,13 @@ class RequireLogin:
     A person's GET with the token in its address opens a session and leads to the same address without it.
     """
 
-    def __init__(self, app: ASGIApp, sessions: Sessions, open_paths: Collection[str], open_folder: str) -> None:
+    def __init__(
+        self, app: ASGIApp, sessions: Sessions, open_paths: Collection[str], open_folders: tuple[str, ...]
+    ) -> None:
         self._app = app
         self._sessions = sessions
         self._open_paths = frozenset(open_paths)
-        self._open_folder = open_folder
+        self._open_folders = open_folders
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle an ASGI event; lifespan events pass."""
@@ -108,7 +110,7 @@ class RequireLogin:
             await UNAUTHORIZED.response()(scope, receive, send)
 
     def _is_open(self, path: str) -> bool:
-        return path in self._open_paths or path.startswith(self._open_folder)
+        return path in self._open_paths or path.startswith(self._open_folders)
 
     def _admission(self, scope: Scope, query: QueryParams) -> RedirectResponse:
         """Lead to the address without its token, with a session where the token is right."""

@@ -16,7 +16,7 @@ from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.config import Settings
 from webrag_core.errors import WebragError
 from webrag_core.page_text import one_line
-from webrag_core.web.api import asking, attaching, reading, watching
+from webrag_core.web.api import asking, attaching, reading, sharing, watching
 from webrag_core.web.api.openapi import describe
 from webrag_core.web.api.operations import Api, routes
 from webrag_core.web.limits import LimitBody, hung_up
@@ -25,7 +25,7 @@ from webrag_core.web.running import Open, RunningAnswers
 logger = logging.getLogger(__name__)
 
 BASE = "/api"
-OPERATIONS = (*asking.OPERATIONS, *reading.OPERATIONS, *attaching.OPERATIONS, *watching.OPERATIONS)
+OPERATIONS = (*asking.OPERATIONS, *reading.OPERATIONS, *attaching.OPERATIONS, *watching.OPERATIONS, *sharing.OPERATIONS)
 MOST_BYTES = 1024 * 1024
 
 
