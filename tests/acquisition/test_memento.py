@@ -54,6 +54,7 @@ def test_the_copy_nearest_to_a_date_is_a_page_of_its_own_time() -> None:
     assert page.fetched_at == datetime(2019, 3, 21, 8, 5, 1, tzinfo=UTC)
     assert page.checked_at.year >= 2026
     assert "etag" not in page.headers
+    assert page.archive_url == f"http://127.0.0.1:{site.port}/copy"
     assert [path for path, _ in site.requests] == [GATE, "/copy"]
     assert all(sent["accept-datetime"] == "sat, 01 jun 2019 00:00:00 gmt" for _, sent in site.requests)
 
@@ -65,8 +66,11 @@ def test_a_copy_with_links_of_the_archive_is_asked_for_as_it_was() -> None:
         rewritten: copy(b"<!doctype html><p>with a toolbar</p>"),
         original: copy(),
     }
-    page, _ = archive(pages, lambda memento: memento.fetch(PAGE))
+    page, site = archive(pages, lambda memento: memento.fetch(PAGE))
     assert page.body == HTML
+    assert page.archive_url == f"http://127.0.0.1:{site.port}{rewritten}"  # as people see it
+    page, _ = archive({GATE: copy()}, lambda memento: memento.fetch(PAGE))
+    assert page.archive_url is None
 
 
 @pytest.mark.parametrize(

@@ -237,7 +237,10 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
         "job": Carried(launchpad(FeedbackConfig), beside=names("actor"), defaults=names("kind")),
     },
     ListAnswers: {"command": Carried(command("answers", "list"))},
-    OpenAnswer: {"command": Carried(command("answers", "show"))},
+    OpenAnswer: {
+        "command": Carried(command("answers", "show")),
+        "command references": Carried(command("answers", "references"), beside=names("form file")),
+    },
     ListConversations: {"command": Carried(command("answers", "conversations"))},
     ListGaps: {"command": Carried(command("answers", "gaps"), beside=names("pages ingest yes"))},
     GoldenGap: {"command": Carried(command("feedback", "gap"))},

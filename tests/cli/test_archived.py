@@ -23,7 +23,7 @@ COPIES = {  # by the year that is asked for
 
 
 class _Archive(BaseHTTPRequestHandler):
-    """Answers as a TimeGate that serves the copies itself, and with a TimeMap."""
+    """Answers as a TimeGate that leads to the copies, and with a TimeMap."""
 
     def do_GET(self) -> None:
         if self.path == "/robots.txt" or PAGE not in self.path:
@@ -32,9 +32,11 @@ class _Archive(BaseHTTPRequestHandler):
             links = [f'<{PAGE}>; rel="original"']
             links += [f'</web/{year}/{PAGE}>; rel="memento"; datetime="{made}"' for year, (made, _) in COPIES.items()]
             self._reply(200, "application/link-format", ",\n".join(links))
-        else:
+        elif self.path.startswith("/gate/"):
             asked = self.headers.get("accept-datetime", "2024")
-            made, text = next((copy for year, copy in COPIES.items() if year in asked), COPIES["2024"])
+            self._reply(302, "text/html", "", Location=f"/web/{next((y for y in COPIES if y in asked), '2024')}/{PAGE}")
+        else:
+            made, text = COPIES[self.path.split("/")[2]]
             self.made, html = made, f"<!doctype html><title>Kinds of tea</title><p>{text}</p>"
             self._reply(200, "text/html", html, **{"Memento-Datetime": made, "Link": f'</map/{PAGE}>; rel="timemap"'})
 
@@ -76,6 +78,11 @@ def test_copies_of_an_archive_are_the_past_of_a_page(webrag_here: Webrag, monkey
         assert len(every["copies"]) == 3
         found = webrag_here("search", "How many kinds of tea are there?", "--json").stdout
         assert "five kinds" in found
+        number = json.loads(webrag_here("ask", "How many kinds of tea are there?", "--json").stdout)["answer_id"]
+        written = webrag_here("answers", "references", str(number)).stdout
+        assert written.startswith("@online{tea.example-2024-")
+        assert f"Archived copy: \\url{{http://{host}/web/2024/{PAGE}}}" in written
+        assert webrag_here("answers", "references", str(number), "--as", "ris").stdout.startswith("TY  - ELEC")
         assert webrag_here("verify").returncode == 0
 
 

@@ -179,8 +179,10 @@ _SELDOM = (
     "UPDATE citation_checks k SET facts_changed = ARRAY[%(word)s] FROM citations c JOIN document_versions v"
     " ON v.id = c.version_id JOIN documents d ON d.id = v.document_id"
     " WHERE d.canonical_url = %(url)s AND c.answer_id = k.answer_id AND c.number = k.number",
+    "UPDATE document_versions v SET archive_url = concat('https://archive.example/web/2020/', %(url)s::text)"
+    " FROM documents d WHERE d.id = v.document_id AND d.canonical_url = %(url)s",
 )
-"""What failures, watches and changed facts write."""
+"""What failures, watches, changed facts and archives write."""
 
 
 def places(database_url: str, text: str) -> set[str]:

@@ -8,7 +8,7 @@ import re
 from tests.showing.test_page import silent
 from tests.showing.test_passage import cited
 from webrag_core.answering.models import Answer
-from webrag_core.showing.references import bibtex, csl_json, references, ris
+from webrag_core.showing.references import bibtex, csl_json, reference_key, references, ris
 
 TITLE = "Tea } @online{evil,\n title = {x}} & 100 % of $1 \\input{/etc/passwd}\r\nER  - \r\nTY  - BOOK"
 
@@ -26,9 +26,42 @@ def test_quotes_of_one_page_are_one_reference() -> None:
     (reference,) = references(answer_of("Tea"))
     assert reference.quotes == ["Green tea is brewed at 80 degrees.", "Boiling water makes it bitter."]
     (item,) = json.loads(csl_json(answer_of("Tea")))
-    assert (item["id"], item["type"], item["title"]) == ("webrag7-1", "webpage", "Tea")
+    assert (item["id"], item["type"], item["title"]) == (reference.key, "webpage", "Tea")
+    assert "archive_location" not in item
     assert [len(part) for part in item["accessed"]["date-parts"]] == [3]
     assert "“Boiling water makes it bitter.”" in item["note"]
+
+
+def test_a_key_is_readable_stable_and_unique() -> None:
+    answer = answer_of("Tea", "https://www.tea.example/green")
+    citation = answer.citations[0]
+    key = reference_key(citation)
+    assert re.fullmatch(rf"tea\.example-{citation.seen_at.year}-[0-9a-f]{{8}}", key)
+    later = citation.model_copy(update={"seen_at": citation.seen_at.replace(year=2031), "first_seen": citation.seen_at})
+    assert reference_key(later) == key  # seen again, and quoted by another answer
+    others = [
+        citation.model_copy(update={"url": "https://www.tea.example/black"}),
+        citation.model_copy(update={"version_sha256": "0" * 64}),
+    ]
+    assert len({key, *map(reference_key, others)}) == 3
+    for url in ("http://[::1]:80/", "https://a_b{}.example,x/", "https://xn--tee-hoa.example:8080/", "urn:nir:x"):
+        assert re.fullmatch(r"[a-z0-9.-]+", reference_key(citation.model_copy(update={"url": url})))
+
+
+def test_a_copy_of_an_archive_is_named() -> None:
+    answer = answer_of("Tea")
+    copy = "https://archive.example/web/20240501000000/https://tea.example/a_b?c={d}"
+    answer = answer.model_copy(
+        update={"citations": [one.model_copy(update={"archive_url": copy}) for one in answer.citations]}
+    )
+    (item,) = json.loads(csl_json(answer))
+    assert item["archive_location"] == copy
+    assert f"AV  - {copy}\r\n" in ris(answer)
+    written = bibtex(answer)
+    assert (
+        "addendum = {Archived copy: \\url{https://archive.example/web/20240501000000/https://tea.example/a_b?c=%7Bd%7D}},"
+        in written
+    )
 
 
 def test_a_title_cannot_end_its_field() -> None:

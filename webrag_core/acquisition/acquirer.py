@@ -28,7 +28,8 @@ class AcquiredPage:
     `fetched_at` is the true time of the copy, also when it came out of somebody's cache; `asked_at`, of an archive, is
     when it was asked for a copy from then (None = `fetched_at`). `acquirer` names who
     fetched it when that is not the acquirer that was asked; `warnings` say what was not as it should be.
-    `all_text`: everything that the page shows is wanted, not its content alone.
+    `all_text`: everything that the page shows is wanted, not its content alone. `archive_url` is where a web archive
+    shows this copy to people.
     """
 
     url: str
@@ -43,6 +44,7 @@ class AcquiredPage:
     warnings: tuple[Caution, ...] = ()
     asked_at: datetime | None = None
     all_text: bool = False
+    archive_url: str | None = None
 
     @property
     def checked_at(self) -> datetime:

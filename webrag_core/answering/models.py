@@ -36,8 +36,10 @@ COMPUTED = frozenset({"likely", "nearest", "applicability_note", "uncertainty_no
 class SentenceCitation(Contract):
     """A quote: `quote` equals `markdown[char_start:char_end]` of version number `version` of the page, `sha256` is
     that of its UTF-8 bytes. `before` and `after` are up to 160 characters of its block around it (`surroundings`).
-    `seen_at` is when that version was last seen; `current` is false when the page has another text now, or is gone.
-    `page` is that of the file where the quote begins, None for what has no pages."""
+    `first_seen` and `seen_at` are when that version was first and last seen; `current` is false when the page has
+    another text now, or is gone. `page` is that of the file where the quote begins, None for what has no pages.
+    `archive_url` is where a web archive shows the copy that the text was read from, None where it came from the site
+    itself."""
 
     number: int
     url: str
@@ -54,6 +56,8 @@ class SentenceCitation(Contract):
     seen_at: datetime
     current: bool
     page: int | None = None
+    first_seen: datetime | None = None
+    archive_url: str | None = None
 
 
 class AnswerSentence(Contract):

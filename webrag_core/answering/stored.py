@@ -31,7 +31,8 @@ SELECT c.number, d.canonical_url AS url, v.title, c.heading, v.number AS version
            AS before,
        substring(v.markdown FROM c.char_end + 1 FOR %(reach)s) AS after,
        coalesce((SELECT max(p.seen_last) FROM version_periods p WHERE p.version_id = v.id), v.fetched_at) AS seen_at,
-       v.id IS NOT DISTINCT FROM d.current_version AS current, file_page.page
+       (SELECT min(p.seen_from) FROM version_periods p WHERE p.version_id = v.id) AS first_seen,
+       v.archive_url, v.id IS NOT DISTINCT FROM d.current_version AS current, file_page.page
 FROM c JOIN document_versions v ON v.id = c.version_id JOIN documents d ON d.id = v.document_id
 LEFT JOIN LATERAL (
     SELECT max(substr(a ->> 0, 6)::int) AS page

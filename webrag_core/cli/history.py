@@ -27,6 +27,7 @@ from webrag_core.cli.output import (
     print_wrapped,
     write_file,
 )
+from webrag_core.cli.references import references
 from webrag_core.cli.shares import share, shares, unshare
 from webrag_core.cli.status_report import reason_words
 from webrag_core.errors import InvalidInputError
@@ -52,6 +53,7 @@ def add_history_commands(app: typer.Typer) -> None:
     answers_app.command()(conversations)
     answers_app.command()(conversation)
     answers_app.command()(gaps)
+    answers_app.command()(references)
     for command in (share, shares, unshare):
         answers_app.command()(command)
     app.add_typer(answers_app, name="answers")

@@ -261,11 +261,11 @@ async def _write_version(
     cursor = await connection.execute(
         "INSERT INTO document_versions (document_id, number, markdown, sha256, title, description, language,"
         " detected_language, http_status, media_type, fetched_at, superseded_at, published, modified, extractor,"
-        " body_sha256, left_out, all_text, cause)"
+        " body_sha256, left_out, all_text, archive_url, cause)"
         " SELECT %(document)s, coalesce(max(number), 0) + 1, %(markdown)s, %(sha256)s, %(title)s, %(description)s,"
         " %(language)s, %(detected)s, %(status)s, %(media_type)s, %(fetched_at)s,"
         " CASE WHEN max(fetched_at) > %(fetched_at)s THEN now() END, %(published)s, %(modified)s, %(extractor)s,"
-        " %(body)s, %(left_out)s, %(all_text)s,"
+        " %(body)s, %(left_out)s, %(all_text)s, %(archive_url)s,"
         " coalesce((SELECT CASE WHEN n.extractor = %(extractor)s AND n.all_text = %(all_text)s THEN 'page'"
         "  WHEN n.body_sha256 = %(body)s THEN 'extractor' ELSE 'unsure' END FROM document_versions n"
         "  WHERE n.document_id = %(document)s AND n.fetched_at <= %(fetched_at)s"
@@ -275,7 +275,8 @@ async def _write_version(
         " fetched_at = greatest(document_versions.fetched_at, EXCLUDED.fetched_at),"
         " markdown = EXCLUDED.markdown, pruned_at = NULL, detected_language = EXCLUDED.detected_language,"
         " http_status = EXCLUDED.http_status, extractor = EXCLUDED.extractor, body_sha256 = EXCLUDED.body_sha256,"
-        " left_out = EXCLUDED.left_out, all_text = EXCLUDED.all_text"
+        " left_out = EXCLUDED.left_out, all_text = EXCLUDED.all_text,"
+        " archive_url = coalesce(document_versions.archive_url, EXCLUDED.archive_url)"
         " RETURNING id",
         {
             "document": document_id,
@@ -294,6 +295,7 @@ async def _write_version(
             "body": hashlib.sha256(page.body).hexdigest(),
             "left_out": Jsonb(asdict(converted.left_out)),
             "all_text": page.all_text,
+            "archive_url": page.archive_url,
         },
     )
     row = await cursor.fetchone()

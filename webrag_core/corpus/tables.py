@@ -282,7 +282,7 @@ _VERSIONS = (
         "document_versions",
         ("id",),
         "webrag_core.corpus.documents",
-        words=("markdown", "title", "description"),
+        words=("markdown", "title", "description", "archive_url"),
         document=Rows(_OF_DOCUMENT, "versions"),
         retention=(
             Retention(

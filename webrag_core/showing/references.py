@@ -5,13 +5,14 @@ One reference for each version of a page, with the words that were quoted and th
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
-from webrag_core.answering.models import Answer
+from webrag_core.answering.models import Answer, SentenceCitation
 from webrag_core.page_text import one_line
 
 _TEX = {
@@ -22,16 +23,20 @@ _TEX = {
     "^": r"\textasciicircum{}",
     **{character: f"\\{character}" for character in "$&#%_"},
 }
+_NOT_IN_KEY = re.compile(r"[^a-z0-9.-]+")
+_LONGEST_HOST = 60
 _NOT_IN_URL = re.compile(r"[{}\\]")
 
 
 @dataclass(slots=True)
 class Reference:
-    """A version of a page. `quotes` are its words, in the order of their numbers."""
+    """A version of a page. `quotes` are its words, in the order of their numbers; `archive_url` is where a web archive
+    shows it, None where it was read from the site itself."""
 
     key: str
     title: str
     url: str
+    archive_url: str | None
     seen: date
     version: int
     sha256: str
@@ -54,9 +59,10 @@ def references(answer: Answer) -> list[Reference]:
         reference = made.setdefault(
             (citation.url, citation.version),
             Reference(
-                key=f"webrag{answer.answer_id}-{len(made) + 1}",
+                key=reference_key(citation),
                 title=one_line(citation.title or citation.url),
                 url=one_line(citation.url),
+                archive_url=None if citation.archive_url is None else one_line(citation.archive_url),
                 seen=citation.seen_at.date(),
                 version=citation.version,
                 sha256=citation.version_sha256,
@@ -64,6 +70,14 @@ def references(answer: Answer) -> list[Reference]:
         )
         reference.quotes.append(one_line(citation.quote))
     return list(made.values())
+
+
+def reference_key(citation: SentenceCitation) -> str:
+    """The key of a version of a page: host, year in which it was first seen, and eight digits of a digest of address
+    and text. It is the same in every answer, and takes no character that programs for references refuse."""
+    host = _NOT_IN_KEY.sub("-", citation.url.partition("://")[2].partition("/")[0].removeprefix("www.")).strip("-.")
+    digest = hashlib.sha256(f"{citation.url}\n{citation.version_sha256}".encode()).hexdigest()[:8]
+    return f"{host[:_LONGEST_HOST] or 'page'}-{(citation.first_seen or citation.seen_at).year}-{digest}"
 
 
 def csl_json(answer: Answer) -> str:
@@ -75,6 +89,7 @@ def csl_json(answer: Answer) -> str:
             "title": reference.title,
             "URL": reference.url,
             "accessed": {"date-parts": [[reference.seen.year, reference.seen.month, reference.seen.day]]},
+            **({} if reference.archive_url is None else {"archive_location": reference.archive_url}),
             "note": reference.note,
         }
         for reference in references(answer)
@@ -86,7 +101,7 @@ def bibtex(answer: Answer) -> str:
     """Entries of the type `online`, as BibLaTeX has it."""
     return "".join(
         f"@online{{{reference.key},\n  title = {{{_tex(reference.title)}}},\n  url = {{{_tex_url(reference.url)}}},\n"
-        f"  urldate = {{{reference.seen:%Y-%m-%d}}},\n  note = {{{_tex(reference.note)}}},\n}}\n"
+        f"  urldate = {{{reference.seen:%Y-%m-%d}}},\n{_archived(reference)}  note = {{{_tex(reference.note)}}},\n}}\n"
         for reference in references(answer)
     )
 
@@ -95,7 +110,9 @@ def ris(answer: Answer) -> str:
     """Records of the type ELEC, a tag a line."""
     return "".join(
         f"TY  - ELEC\r\nID  - {reference.key}\r\nTI  - {reference.title}\r\n"
-        f"UR  - {reference.url}\r\nY2  - {reference.seen:%Y/%m/%d}\r\n"
+        f"UR  - {reference.url}\r\n"
+        + ("" if reference.archive_url is None else f"AV  - {reference.archive_url}\r\n")
+        + f"Y2  - {reference.seen:%Y/%m/%d}\r\n"
         f"N1  - {reference.note}\r\nER  - \r\n"
         for reference in references(answer)
     )
@@ -107,6 +124,12 @@ WRITERS: Mapping[str, tuple[Callable[[Answer], str], str]] = {
     "ris": (ris, "application/x-research-info-systems"),
 }
 """Writer and media type by the ending of the file."""
+
+
+def _archived(reference: Reference) -> str:
+    if reference.archive_url is None:
+        return ""
+    return f"  addendum = {{Archived copy: \\url{{{_tex_url(reference.archive_url)}}}}},\n"
 
 
 def _tex(text: str) -> str:

@@ -25,6 +25,7 @@ from webrag_core.store.breakers import Breaker
 _LINK = re.compile(r'<([^<>]*)>((?:\s*;\s*[\w*-]+\s*(?:=\s*(?:"[^"]*"|[^\s",;]*))?)*)')
 _PARAMETER = re.compile(r';\s*([\w*-]+)\s*=\s*(?:"([^"]*)"|([^\s",;]*))')
 _REWRITTEN = re.compile(r"(/\d{14})(/https?:/)")  # a copy with the archive's own links, as Wayback and pywb name it
+_AS_ARCHIVED = re.compile(r"(/\d{14})id_(/https?:/)")  # and without them
 _MOST_LISTED = 20_000
 _OUR_RULES = frozenset({Reason.INVALID_URL, Reason.BLOCKED_ADDRESS, Reason.ROBOTS_DISALLOWED, Reason.CRAWLER_TRAP})
 _AS_ORIGINAL = {"prefer": "original-content, original-links"}
@@ -67,6 +68,7 @@ class MementoAcquirer:
         """
         address = canonicalise(url)
         when = {"accept-datetime": format_datetime(self.at, usegmt=True)}
+        gate = canonicalise(self._timegate + address)
         copy = await self._ask(self._timegate + address, when | _AS_ORIGINAL)
         original = _REWRITTEN.sub(r"\1id_\2", copy.final_url)
         if original != copy.final_url:
@@ -83,6 +85,8 @@ class MementoAcquirer:
             headers=headers,
             fetched_at=made,
             asked_at=copy.fetched_at,
+            # a gate that answers by itself names no copy
+            archive_url=None if copy.final_url == gate else _AS_ARCHIVED.sub(r"\1\2", copy.final_url),
         )
 
     async def copies(self, url: str) -> list[Memento]:
