@@ -11,7 +11,7 @@ SLOW = $(shell grep -rlE --include='test_*.py' --exclude-dir=faults 'mark\.slow'
 
 PEERS = bm25s html2text llama-index-core llama-index-vector-stores-postgres onnxruntime pystemmer tokenizers
 
-.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-dialogue bench-sitewalk bench-walks bench-answer bench-functions bench-model bench-watch bench-ledger bench-mcp bench-web bench-health bench-security bench-api bench-growth bench-naughty bench-platform bench-month bench-kill bench-faults bench-workers bench-install bench-start requirements notebook clean bench-windows bench-peers
+.PHONY: demo test test-all test-slow test-matrix ui lint docs pages plots screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-dialogue bench-sitewalk bench-walks bench-answer bench-functions bench-model bench-watch bench-ledger bench-mcp bench-web bench-health bench-security bench-api bench-growth bench-naughty bench-platform bench-month bench-kill bench-faults bench-workers bench-install bench-start requirements notebook clean bench-windows bench-peers
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -42,6 +42,9 @@ lint: $(VENV)/.dev            ## style, types, import contracts
 
 docs: $(VENV)/.docs           ## the documentation as a site in build/docs; every warning is an error
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --fresh-env --builder html docs build/docs
+
+plots: $(VENV)/.dev           ## draw what bench-sitewalk and bench-answers wrote into runs/, for the documentation; RUNS=FOLDER reads another
+	$(BIN)/python -m docs_tools.plots $(if $(RUNS),--runs $(RUNS))
 
 pages: $(VENV)/.dev           ## write the generated pages of the documentation again, and its drawing
 	$(BIN)/python -m docs_tools.pages

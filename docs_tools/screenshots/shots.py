@@ -125,6 +125,12 @@ def web_phone(stage: Stage) -> None:
     stage.page.get_by_role("link", name=QUESTION).first.click()
 
 
+def web_walk(stage: Stage) -> None:
+    """The walk of that answer."""
+    web_phone(stage)
+    stage.page.evaluate("document.getElementById('walk').scrollIntoView()")
+
+
 def web_search(stage: Stage) -> None:
     """A search in the browser."""
     stage.page.goto(f"{stage.web}/search?q=round+to+the+nearest+integer")
@@ -148,6 +154,7 @@ def _plots(page: Page) -> None:
 SHOTS = (
     Shot("web-answer", web_answer, width=1280, height=760, pixels=1280),
     Shot("web-phone", web_phone, width=390, height=760, pixels=390, scheme="dark"),
+    Shot("web-walk", web_walk, width=640, height=420, pixels=640),
     Shot("web-search", web_search, width=1280, height=900, pixels=1000),
     Shot("web-graph", web_graph, width=1280, height=900, pixels=1000),
     Shot("prose", prose, width=1000, height=900),
@@ -163,5 +170,5 @@ SHOTS = (
 )
 """In the order in which they are taken: `answer`, `partitions` and `rounds` show what `run` did, `check` what `scores`
 stored."""
-NEEDS = {"web-phone": "web-answer", "answer": "run", "partitions": "run", "check": "scores"}
+NEEDS = {"web-phone": "web-answer", "web-walk": "web-answer", "answer": "run", "partitions": "run", "check": "scores"}
 """Shots that show what another one did."""
