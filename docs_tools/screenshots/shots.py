@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import urlencode
 
 from playwright.sync_api import Page, expect
 
@@ -126,8 +127,11 @@ def web_phone(stage: Stage) -> None:
 
 
 def web_walk(stage: Stage) -> None:
-    """The walk of that answer."""
-    web_phone(stage)
+    """How an answer was found from a start page on."""
+    asked = urlencode({"question": QUESTION, "url": f"{MANUAL}/numeric.html"})
+    stage.page.goto(f"{stage.web}/?{asked}")
+    stage.page.click("button:text-is('Ask')")
+    stage.page.wait_for_url("**/answers/*")
     stage.page.evaluate("document.getElementById('walk').scrollIntoView()")
 
 
@@ -154,7 +158,7 @@ def _plots(page: Page) -> None:
 SHOTS = (
     Shot("web-answer", web_answer, width=1280, height=760, pixels=1280),
     Shot("web-phone", web_phone, width=390, height=760, pixels=390, scheme="dark"),
-    Shot("web-walk", web_walk, width=640, height=420, pixels=640),
+    Shot("web-walk", web_walk, width=520, height=400, pixels=520),
     Shot("web-search", web_search, width=1280, height=900, pixels=1000),
     Shot("web-graph", web_graph, width=1280, height=900, pixels=1000),
     Shot("prose", prose, width=1000, height=900),
@@ -170,5 +174,5 @@ SHOTS = (
 )
 """In the order in which they are taken: `answer`, `partitions` and `rounds` show what `run` did, `check` what `scores`
 stored."""
-NEEDS = {"web-phone": "web-answer", "web-walk": "web-answer", "answer": "run", "partitions": "run", "check": "scores"}
+NEEDS = {"web-phone": "web-answer", "answer": "run", "partitions": "run", "check": "scores"}
 """Shots that show what another one did."""

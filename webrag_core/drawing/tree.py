@@ -12,6 +12,8 @@ Mark = Literal["full", "hollow", "square", "cross", "open", "none"]
 """A disc that is full or hollow, a full square, a cross, a dotted circle. None of them is told by its colour alone."""
 _ROW, _STEP, _RADIUS, _EDGE = 40.0, 22.0, 6.0, 8.0
 _LONGEST = 250.0  # pixels of a label
+_LEAST = 330.0  # pixels of a picture: a small one is not drawn larger than others
+_BOLD = 1.14  # how much wider bold letters are
 _DEEPEST = 4  # steps to the right
 
 
@@ -40,7 +42,7 @@ def tree(title: str, nodes: Sequence[Node], table: DataTable, note: str = "") ->
     }
     lines, marks = list[Line](), list[Group]()
     ends: dict[tuple[str, float], float] = {}
-    width = 0.0
+    width = _LEAST - _EDGE
     for node, _ in ordered:
         x, y = places[node.key]
         if node.parent is not None:
@@ -48,8 +50,9 @@ def tree(title: str, nodes: Sequence[Node], table: DataTable, note: str = "") ->
             ends[node.parent, bend] = y
             lines.append(Line("way" if node.is_sure else "way broken", bend, y, x - _RADIUS - 1, y))
         left = _EDGE if node.mark == "none" else x + _RADIUS + 8
-        label, detail = fitted(node.label, _LONGEST), fitted(node.detail, _LONGEST + 20, 11.0)
-        width = max(width, left + text_width(label), left + text_width(detail, 11.0))
+        wider = _BOLD if node.parent is None else 1.0
+        label, detail = fitted(node.label, _LONGEST / wider), fitted(node.detail, _LONGEST + 20, 11.0)
+        width = max(width, left + wider * text_width(label), left + text_width(detail, 11.0))
         texts = (
             Label("strong" if node.parent is None else "name", left, y - 1, label),
             Label("soft", left, y + 14, detail),
