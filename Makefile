@@ -11,7 +11,7 @@ SLOW = $(shell grep -rlE --include='test_*.py' --exclude-dir=faults 'mark\.slow'
 
 PEERS = bm25s html2text llama-index-core llama-index-vector-stores-postgres onnxruntime pystemmer tokenizers
 
-.PHONY: demo test test-all test-slow test-matrix ui lint docs pages plots screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-dialogue bench-sitewalk bench-walks bench-answer bench-functions bench-model bench-watch bench-ledger bench-mcp bench-web bench-health bench-security bench-api bench-growth bench-naughty bench-platform bench-month bench-kill bench-faults bench-workers bench-install bench-start requirements notebook clean bench-windows bench-peers
+.PHONY: demo test test-all test-slow test-matrix ui lint docs pages plots screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-dialogue bench-sitewalk bench-walks bench-answer bench-functions bench-model bench-watch bench-ledger bench-mcp bench-web bench-health bench-security bench-api bench-growth bench-naughty bench-platform bench-month bench-kill bench-faults bench-workers bench-install bench-start requirements notebook clean bench-windows bench-peers bench-first-visit
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -164,6 +164,9 @@ bench-model: $(VENV)/.dev      ## the whole path on a real model of this machine
 
 bench-mcp: $(VENV)/.runtime   ## search through stdio, tokens of a response, fifty answers at once
 	$(BIN)/python -m benchmarks.mcp.search
+
+bench-first-visit: $(VENV)/.dev ## the first visit in a browser: from the empty start page to the first right answer, clicks and seconds
+	$(BIN)/python -m benchmarks.web.first_visit
 
 bench-web: $(VENV)/.dev       ## the page to ask on: time until something is seen, weight, requests, barriers
 	$(BIN)/python -m benchmarks.web.pages

@@ -114,7 +114,7 @@ def measure(home: Path, site: Path, questions: list[str]) -> dict[str, Any]:
     server = subprocess.Popen(command, env={**os.environ, **ours})
     base = f"http://127.0.0.1:{port}"
     try:
-        _wait(base)
+        wait_until_healthy(base)
         with (
             sync_playwright() as playwright,
             playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS) as browser,
@@ -139,7 +139,8 @@ def measure(home: Path, site: Path, questions: list[str]) -> dict[str, Any]:
     return figures | {"lines": lines}
 
 
-def _wait(base: str) -> None:
+def wait_until_healthy(base: str) -> None:
+    """Wait until a server answers. Raises SystemExit when it does not start."""
     for _ in range(600):
         try:
             with urlopen(f"{base}/health") as response:
