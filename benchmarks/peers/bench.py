@@ -92,6 +92,15 @@ class Row:
         )
         return f"| {' | '.join(cells)} |"
 
+    def gains_on(self, other: Row) -> dict[str, str]:
+        """What it has more than another row, question by question in English."""
+        english = [not kind.endswith(_FRENCH) for kind in self.kinds]
+        pairs = (("page", self.pages, other.pages), ("facts", self.facts, other.facts))
+        return {
+            f"{name}_beside_{other.system}": _share([a - b for a, b in zip(mine, others, strict=True)], english)
+            for name, mine, others in pairs
+        }
+
     @property
     def query_ms(self) -> tuple[float, float]:
         """Median and 95th percentile of the times of questions."""
@@ -289,7 +298,8 @@ async def run(sites: Sequence[Site], systems: Sequence[str], settings: Settings)
     for system in systems:
         async for row in our_rows(bench) if system == _SYSTEMS[0] else peer_rows(bench, system):
             measured.append(row)
-            print(json.dumps({**row.figures(), "load": round(os.getloadavg()[0], 1)}), flush=True)
+            beside = row.gains_on(measured[0]) if len(measured) > 1 else {}
+            print(json.dumps({**row.figures(), **beside, "load": round(os.getloadavg()[0], 1)}), flush=True)
     return measured
 
 
