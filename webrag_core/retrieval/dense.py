@@ -58,9 +58,10 @@ async def search_children(
     """The `limit` nearest children in scope, best first, equally near ones by URL and reading order; fewer only when
     the scope holds fewer. Call inside a transaction.
 
-    Of vectors that are `held` in memory the server compares those alone that may be among the nearest. Without them
-    exact up to 20,000 matching rows and where more are wanted than the graph can look for; else the HNSW graph, which
-    goes on looking until it has enough rows of the scope, and hands over to the exact search when that takes longer.
+    Of vectors that are `held` in memory, by codes for more than 20,000 matching rows alone, the server compares those
+    that may be among the nearest. Without them exact up to 20,000 matching rows and where more are wanted than the
+    graph can look for; else the HNSW graph, which goes on looking until it has enough rows of the scope, and hands over
+    to the exact search when that takes longer.
     Which one is decided here, from `matching_rows` (`scope_size(…).children`): left alone, the planner filters what
     the graph finds afterwards and loses most of the hits of a narrow scope. `ef_search` is the least that is used,
     `corpus_rows` the children of the whole corpus (`scope_size(…).indexes.corpus_children`; None = looked up).
@@ -68,11 +69,12 @@ async def search_children(
     if limit < 1 or matching_rows < 1 or scope.is_empty:
         return []
     if held is not None and not scope.flags and limit <= _MAX_EF_SEARCH:
-        if isinstance(held, CodedVectors):  # takes long enough for others to go on meanwhile
-            among = await asyncio.to_thread(held.nearest, query, scope, limit, _MARGIN)
-        else:
+        if isinstance(held, ChildVectors):
             among = held.nearest(query, scope, limit, _MARGIN)
-        return await _exactly(connection, model_id, query, scope, limit, among)
+            return await _exactly(connection, model_id, query, scope, limit, among)
+        if matching_rows > HNSW_MIN_ROWS:  # which takes long enough for others to go on meanwhile
+            among = await asyncio.to_thread(held.nearest, query, scope, limit, _MARGIN)
+            return await _exactly(connection, model_id, query, scope, limit, among)
     if matching_rows > HNSW_MIN_ROWS:
         if limit <= _MAX_EF_SEARCH:
             if corpus_rows is None:
