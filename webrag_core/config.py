@@ -158,6 +158,10 @@ class Settings(BaseSettings):
     webrag_browser_timeout: float = Field(
         default=20.0, gt=0, description="Seconds for the scripts of one page; then it is stored as it is"
     )
+    webrag_automation: bool = Field(
+        default=True,
+        description="Dagster's sensors and schedules run from the start, or (false) when switched on",
+    )
     webrag_revisit_days: float = Field(
         default=30.0, gt=0, description="Days after which a page is asked again even if nothing says that it changed"
     )

@@ -6,6 +6,7 @@ import ast
 import inspect
 import os
 import re
+import runpy
 import subprocess
 import sys
 
@@ -17,6 +18,7 @@ from dagster._core.storage.event_log import EventLogStorage
 from tests.conftest import REPOSITORY
 from webrag_core.application.inputs import Operation
 from webrag_core.application.parameters import AskParameters, EvidenceParameters
+from webrag_dagster import automation
 from webrag_dagster.corpus.layers import SOURCES
 from webrag_dagster.dagster_private import METHODS, TAGS
 from webrag_dagster.evaluation.suite import NIGHTLY, RESCORE
@@ -172,3 +174,22 @@ def _is_public(name: str) -> bool:
     """Whether Dagster marks this member of its instance as public."""
     member = inspect.getattr_static(dg.DagsterInstance, name, None)
     return member is not None and is_public(member.fget if isinstance(member, property) else member)
+
+
+@pytest.mark.parametrize(("value", "status"), [(None, "RUNNING"), ("false", "STOPPED"), ("perhaps", "STOPPED")])
+@pytest.mark.filterwarnings("ignore:sensors and schedules wait")
+def test_automation_runs_from_the_start_where_the_environment_says_so(
+    value: str | None, status: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if value is not None:
+        monkeypatch.setenv("WEBRAG_AUTOMATION", value)
+    registered = runpy.run_path(automation.__file__)
+    assert (registered["SENSORS"].value, registered["SCHEDULES"].value) == (status, status)
+
+
+def test_every_sensor_and_schedule_heeds_the_environment(definitions: dg.Definitions) -> None:
+    repository = definitions.get_repository_def()
+    assert {sensor.default_status for sensor in repository.sensor_defs} == {automation.SENSORS}
+    off_from_the_start = {"nightly_backup"}
+    statuses = {schedule.name: schedule.default_status for schedule in repository.schedule_defs}
+    assert {name for name, status in statuses.items() if status != automation.SCHEDULES} <= off_from_the_start

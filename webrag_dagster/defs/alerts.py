@@ -6,6 +6,7 @@ import dagster as dg
 
 from webrag_core.config import Settings
 from webrag_core.providers.alerts import Alert, send_alert
+from webrag_dagster import automation
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
@@ -18,7 +19,7 @@ _TAGS = {"dagster/partition": "source", "webrag/stop_reason": "reason", "webrag/
 @dg.run_failure_sensor(
     name="alert_on_failed_runs",
     minimum_interval_seconds=15,
-    default_status=dg.DefaultSensorStatus.RUNNING,
+    default_status=automation.SENSORS,
     description=(
         "Sends an alert for each run that failed and is not launched again, to ALERT_WEBHOOK, ALERT_EMAIL, or the log"
         " (ALERT_LOG). Off until one of them is set. Alerts name job, source and reason code; the run has the rest."
@@ -38,7 +39,7 @@ def alert_on_failed_runs(context: dg.RunFailureSensorContext, corpus: CorpusReso
 @dg.sensor(
     name="alert_on_staleness",
     minimum_interval_seconds=60,
-    default_status=dg.DefaultSensorStatus.RUNNING,
+    default_status=automation.SENSORS,
     description=(
         "Sends an alert when an asset with a freshness policy (a declared source, the inventory, evaluations) starts to"
         " violate it, and when it is fresh again. Off until ALERT_WEBHOOK, ALERT_EMAIL or ALERT_LOG is set."

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import dagster as dg
 
+from webrag_dagster import automation
 from webrag_dagster.check_states import ERROR, LEVELS, PASSED, WARNING, CheckState, Evaluation, follow
 from webrag_dagster.defs.alerts import UNSET, tell
 from webrag_dagster.metadata import MAX_ROWS
@@ -25,7 +26,7 @@ _SEVERITY = {WARNING: "warning", ERROR: "error"}
 @dg.sensor(
     name="alert_on_checks",
     minimum_interval_seconds=30,
-    default_status=dg.DefaultSensorStatus.RUNNING,
+    default_status=automation.SENSORS,
     description=(
         "Sends an alert for each run in which asset checks begin to fail, and one when they pass again: errors always,"
         " warnings with ALERT_CHECKS=warn. A check that made its run fail is told of by alert_on_failed_runs, its"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
+from webrag_dagster import automation
 from webrag_dagster.components import declared_assets
 from webrag_dagster.corpus.answers_elsewhere import BEGIN, MOST_ANSWERS, AnswerPlace, answer_event
 from webrag_dagster.corpus.reported_refreshes import read_refreshes, refresh_event
@@ -29,7 +30,7 @@ _AT_ONCE = 10
     name="corpus_changes",
     job=index,
     minimum_interval_seconds=20,
-    default_status=dg.DefaultSensorStatus.RUNNING,
+    default_status=automation.SENSORS,
     description=(
         "Reports what happened outside Dagster's runs. Sources changed by the command line, an MCP client or a killed"
         " run get materializations of the changed layers, and a partition with their first page; sources that a file"

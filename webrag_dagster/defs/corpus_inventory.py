@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
+from webrag_dagster import automation
 from webrag_dagster.corpus.layers import DOCUMENTS
 from webrag_dagster.corpus.runs import failed_partitions
 from webrag_dagster.defs.prose_checks import PROSE_CHECKS
@@ -186,6 +187,6 @@ inventory_schedule = dg.ScheduleDefinition(
     job=take_inventory,
     cron_schedule="17 */6 * * *",
     execution_timezone="UTC",
-    default_status=dg.DefaultScheduleStatus.RUNNING,
+    default_status=automation.SCHEDULES,
     description="Materializes the inventory four times a day.",
 )

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import dagster as dg
 
+from webrag_dagster import automation
 from webrag_dagster.components import declared_of
 from webrag_dagster.corpus import layers
 from webrag_dagster.defs.alerts import read_names, tell
@@ -15,7 +16,7 @@ from webrag_dagster.running import run
 @dg.sensor(
     name="declared_sources",
     minimum_interval_seconds=60,
-    default_status=dg.DefaultSensorStatus.RUNNING,
+    default_status=automation.SENSORS,
     description=(
         "Applies the declarations of the YAML files to the corpus' sources and watches. A paused source stays paused; a"
         " source whose file was removed keeps its pages and is detached; one whose file has a mistake stays as it was,"

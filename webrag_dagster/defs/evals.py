@@ -6,6 +6,7 @@ from pydantic import Field
 from evals.judging.gate import GATED
 from evals.walks.suites import Suite, own_suites
 from webrag_core.extras import RAGAS, is_installed
+from webrag_dagster import automation
 from webrag_dagster.evaluation import versions
 from webrag_dagster.evaluation.suite import (
     COVERED,
@@ -228,14 +229,14 @@ nightly_evals = dg.ScheduleDefinition(
     name="nightly_evals",
     job=evals_job,
     cron_schedule="30 3 * * *",
-    default_status=dg.DefaultScheduleStatus.RUNNING,
+    default_status=automation.SCHEDULES,
     description="Scores every night, so that their plots have a point for every day. Stop it here to save the minutes.",
 )
 
 rescoring = dg.AutomationConditionSensorDefinition(
     "rescoring",
     target=EVALS,
-    default_status=dg.DefaultSensorStatus.RUNNING,
+    default_status=automation.SENSORS,
     minimum_interval_seconds=30,
     description="Scores again what an edit of a policy, of ranking or of the goldens has put out of date.",
 )

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 from pydantic import Field
 
+from webrag_dagster import automation
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
@@ -59,7 +60,7 @@ nightly_prune = dg.ScheduleDefinition(
     name="nightly_prune",
     job=prune,
     cron_schedule="50 4 * * *",
-    default_status=dg.DefaultScheduleStatus.RUNNING,
+    default_status=automation.SCHEDULES,
     description="Prunes every night; ages are in the launchpad of job `prune` and in the settings.",
 )
 

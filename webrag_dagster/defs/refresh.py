@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
+from webrag_dagster import automation
 from webrag_dagster.corpus import layers
 from webrag_dagster.corpus.layers import CHUNKS, DOCUMENTS, EMBEDDINGS, LINKS
 from webrag_dagster.corpus.runs import ASKED_BY, REFRESH, asked_for, is_refreshing
@@ -42,7 +43,7 @@ corpus_automation = dg.AutomationConditionSensorDefinition(
     "corpus_automation",
     target=dg.AssetSelection.groups("corpus"),
     minimum_interval_seconds=10,
-    default_status=dg.DefaultSensorStatus.RUNNING,
+    default_status=automation.SENSORS,
     emit_backfills=False,  # a run per source at once, and no backfill daemon between a change and its run
     description="Reads a source again when its site was seen to change, and makes what depends on it.",
 )
@@ -53,7 +54,7 @@ corpus_automation = dg.AutomationConditionSensorDefinition(
     job=refresh,
     # a schedule would fill the timeline with ticks to come, of which most find nothing due
     minimum_interval_seconds=120,
-    default_status=dg.DefaultSensorStatus.RUNNING,
+    default_status=automation.SENSORS,
     description=(
         "Requests a refresh of every due source: by its cadence, or because pages of it are due. Due dates are read"
         " from the corpus, so that after a downtime every due source is refreshed once. A failed refresh is requested"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 from pydantic import Field
 
+from webrag_dagster import automation
 from webrag_dagster.corpus.runs import ASKED_BY, activity, asked_for
 from webrag_dagster.defs.alerts import UNSET
 from webrag_dagster.defs.citations import CITATIONS
@@ -92,7 +93,7 @@ watch_job = dg.define_asset_job(
     name=_SENSOR,
     job=watch_job,
     minimum_interval_seconds=30,
-    default_status=dg.DefaultSensorStatus.RUNNING,
+    default_status=automation.SENSORS,
     description=(
         "Requests a run of job `watch` when pages that somebody watches, or that a watched question rests on, have"
         " another version. Sources with a run in progress wait for its end. Off until ALERT_WEBHOOK, ALERT_EMAIL or"

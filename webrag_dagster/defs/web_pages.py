@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import dagster as dg
 
+from webrag_dagster import automation
 from webrag_dagster.corpus import layers
 from webrag_dagster.corpus.layers import SOURCES, WEB_PAGES
 from webrag_dagster.resources import CorpusResource
@@ -62,7 +63,7 @@ def web_pages(context: dg.AssetExecutionContext, corpus: CorpusResource) -> Iter
 @dg.sensor(
     name="site_watch",
     minimum_interval_seconds=15,
-    default_status=dg.DefaultSensorStatus.RUNNING,
+    default_status=automation.SENSORS,
     description=(
         "Checks sitemaps, feeds, ETag and Last-Modified of the sources that are due for a change check (hourly for"
         " attached sources, daily for others, or as set in YAML; a WARC snapshot when its file changes). Observes asset"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
+from webrag_dagster import automation
 from webrag_dagster.corpus.layers import EMBEDDINGS
 from webrag_dagster.metadata import Metadata, table
 from webrag_dagster.resources import CorpusResource
@@ -66,7 +67,7 @@ window_vectors_job = dg.define_asset_job(
     name="reading_due",
     job=window_vectors_job,
     minimum_interval_seconds=600,
-    default_status=dg.DefaultSensorStatus.RUNNING,
+    default_status=automation.SENSORS,
     description="Reads new passages, where some are missing and no such run is under way.",
 )
 def reading_due(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.RunRequest | dg.SkipReason:
