@@ -39,7 +39,6 @@ METHODS = {
     "get_latest_tags_by_partition": "data versions of all partitions of an asset",
     "get_records_for_run": "check evaluations and failed steps of one run",
     "get_ref": "the argument of `dagster api execute_run`",
-    "get_run_ids": "ids of old runs without their snapshots",
     "get_runs": "unfinished runs by tag; documented, and not marked as public",
     "get_ticks": "ticks of sensors that hold what was forgotten",
     "optimize_for_webserver": "what `dagster-webserver` does first with its instance",
@@ -54,6 +53,7 @@ METHODS = {
 """Methods and attributes of the instance and its event log that Dagster does not mark as public."""
 
 TAGS = {
+    ".dagster/repository": "of which code location a run is: those of others are not pruned",
     ".dagster/webrag_celery_worker": "ours, hidden from the list of runs: who executes it",
     ".dagster/webrag_worker": "ours, likewise: id and start time of the process",
     "dagster/auto_materialize": "runs that automation asked for",

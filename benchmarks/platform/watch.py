@@ -108,7 +108,7 @@ def _wait_until_quiet(instance: dg.DagsterInstance) -> None:
     """The daemon is up, the corpus is told, and every sensor has had its first tick."""
     until = time.monotonic() + _LIMIT_S
     while time.monotonic() < until:
-        if instance.get_dynamic_partitions("source") and _finished(instance) and _ticks(instance) >= 3:
+        if instance.get_dynamic_partitions("webrag_source") and _finished(instance) and _ticks(instance) >= 3:
             return
         time.sleep(1)
     raise TimeoutError("the platform did not come up")

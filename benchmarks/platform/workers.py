@@ -115,7 +115,7 @@ async def _attach(urls: Sequence[str], parts: int) -> list[str]:
 
 def _prepare(instance: dg.DagsterInstance, keys: Sequence[str]) -> None:
     """Announce the parts. Two runs that are the first to use a pool at once fail in Dagster: the pools are there."""
-    instance.add_dynamic_partitions("source", keys)
+    instance.add_dynamic_partitions("webrag_source", keys)
     for pool in ("web", "embedding"):
         instance.event_log_storage.initialize_concurrency_limit_to_default(pool)
 

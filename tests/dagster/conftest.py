@@ -49,8 +49,8 @@ def stored_instance(_instance_on_disk: dg.DagsterInstance) -> dg.DagsterInstance
 
 def _emptied(instance: dg.DagsterInstance) -> dg.DagsterInstance:
     instance.wipe()
-    for key in instance.get_dynamic_partitions("source"):
-        instance.delete_dynamic_partition("source", key)
+    for key in instance.get_dynamic_partitions("webrag_source"):
+        instance.delete_dynamic_partition("webrag_source", key)
     return instance
 
 

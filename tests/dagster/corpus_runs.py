@@ -42,7 +42,7 @@ def run_job(
     assets: Sequence[str] | None = None,
 ) -> dg.ExecuteInProcessResult:
     """One run for one partition, of all assets of the job or of those named; a failure is in the result."""
-    instance.add_dynamic_partitions("source", [key])
+    instance.add_dynamic_partitions("webrag_source", [key])
     run = definitions.resolve_job_def(job)
     if assets is not None:
         run = run.get_subset(asset_selection={dg.AssetKey(name) for name in assets})

@@ -65,7 +65,7 @@ def test_a_run_leaves_rounds_sources_and_a_cited_answer(
     assert seen[-1]["reason"].value == result.final_decision.reason
     assert seen[0]["decision"].value == result.rounds[0].decision.action
 
-    assert instance.get_dynamic_partitions("source") == ["docs.python.org"]
+    assert instance.get_dynamic_partitions("webrag_source") == ["docs.python.org"]
     for asset in CORPUS:
         [event] = materializations(instance, asset)
         assert event.partition == "docs.python.org"
@@ -137,7 +137,7 @@ def test_bad_input_fails_with_a_readable_message_and_is_not_retried(
     [run] = instance.get_runs()
     assert f"[{run.tags['webrag/stop_reason']}]" in failure_text(done)
     assert materializations(instance, "answers") == []
-    assert instance.get_dynamic_partitions("source") == []
+    assert instance.get_dynamic_partitions("webrag_source") == []
 
 
 def test_an_unreachable_database_is_a_readable_failure(

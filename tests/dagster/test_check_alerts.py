@@ -12,7 +12,7 @@ from webrag_dagster.check_states import ERROR, PASSED, WARNING, CheckState, Eval
 from webrag_dagster.defs.check_alerts import alert_on_checks
 from webrag_dagster.resources import CorpusResource
 
-SOURCES = dg.DynamicPartitionsDefinition(name="source")
+SOURCES = dg.DynamicPartitionsDefinition(name="webrag_source")
 WARN, SEVERE = dg.AssetCheckSeverity.WARN, dg.AssetCheckSeverity.ERROR
 VERDICTS: dict[str, tuple[bool, dg.AssetCheckSeverity]] = {}
 
@@ -49,7 +49,7 @@ DEFINITIONS = dg.Definitions(
 def test_each_verdict_is_told_once_by_run_or_by_check(
     instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    instance.add_dynamic_partitions("source", ["tea", "coffee"])
+    instance.add_dynamic_partitions("webrag_source", ["tea", "coffee"])
     cursor: str | None = None
 
     def day(key: str = "tea", **verdicts: dg.AssetCheckSeverity) -> None:

@@ -124,8 +124,8 @@ def test_the_inline_instance_is_a_valid_one_on_postgresql(
     (tmp_path / "dagster.yaml").write_text(yaml.safe_dump(content))
     with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
         assert instance.get_runs() == []
-        instance.add_dynamic_partitions("source", ["tea.example"])
-        assert instance.get_dynamic_partitions("source") == ["tea.example"]
+        instance.add_dynamic_partitions("webrag_source", ["tea.example"])
+        assert instance.get_dynamic_partitions("webrag_source") == ["tea.example"]
 
 
 def test_the_inline_workspace_names_the_code_service() -> None:

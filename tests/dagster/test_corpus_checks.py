@@ -68,7 +68,7 @@ def test_checks_executed_without_a_partition_cover_all_sources(
     definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path
 ) -> None:
     """As *Execute all* on the Checks tab."""
-    instance.add_dynamic_partitions("source", [KEY, "coffee.example"])
+    instance.add_dynamic_partitions("webrag_source", [KEY, "coffee.example"])
     names = set().union(*CHECKS.values()) - {"source_answers"}  # it is part of a refresh
     keys = {key for key in definitions.resolve_asset_graph().asset_check_keys if key.name in names}
     job = definitions.resolve_implicit_global_asset_job_def().get_subset(
@@ -158,7 +158,7 @@ def test_vectors_alone_do_not_pass_by_broken_chunks_and_mending_cuts_them_again(
     definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path, corpus_environment: str
 ) -> None:
     """As the automation asks for them once an hour, or somebody in the UI."""
-    instance.add_dynamic_partitions("source", [KEY])
+    instance.add_dynamic_partitions("webrag_source", [KEY])
     change(corpus_environment, "UPDATE chunks SET char_end = char_end + 3 WHERE id = (SELECT max(id) FROM chunks)")
     everything = definitions.resolve_implicit_global_asset_job_def()
     alone = everything.get_subset(asset_selection={dg.AssetKey("embeddings")})
@@ -204,7 +204,7 @@ def check_alone(
     definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path, name: str
 ) -> dg.AssetCheckEvaluation:
     """One check, as its button in the UI runs it."""
-    instance.add_dynamic_partitions("source", [KEY])
+    instance.add_dynamic_partitions("webrag_source", [KEY])
     key = dg.AssetCheckKey(dg.AssetKey("embeddings"), name)
     job = definitions.resolve_implicit_global_asset_job_def().get_subset(
         asset_selection=set(), asset_check_selection={key}

@@ -39,7 +39,7 @@ def test_failed_partitions_are_listed_with_their_reason_until_they_are_mended(
     assert "could be fetched: 1 × not_found" in str(row["reason"])
     assert checks["no_source_is_overdue"].passed
 
-    instance.delete_dynamic_partition("source", "nowhere.example")
+    instance.delete_dynamic_partition("webrag_source", "nowhere.example")
     with psycopg.connect(corpus_environment, autocommit=True) as connection:
         connection.execute("UPDATE documents SET next_check = now() - interval '3 days' WHERE status = 'ready'")
         connection.execute(

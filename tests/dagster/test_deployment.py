@@ -46,7 +46,7 @@ def test_an_answer_with_dagsters_storage_in_postgresql(
     [record] = on_postgres.fetch_materializations(dg.AssetKey("answers"), limit=10).records
     assert record.asset_materialization is not None
     assert record.asset_materialization.metadata["rounds"].value == len(result.rounds)
-    assert on_postgres.get_dynamic_partitions("source") == ["docs.python.org"]
+    assert on_postgres.get_dynamic_partitions("webrag_source") == ["docs.python.org"]
     [run] = on_postgres.get_runs(dg.RunsFilter(tags={"webrag/stop_reason": result.final_decision.rule}))
     assert run.status is dg.DagsterRunStatus.SUCCESS
     assert len(on_postgres.all_logs(run.run_id)) <= 60

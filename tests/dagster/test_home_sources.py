@@ -63,7 +63,7 @@ def test_a_source_is_attached_from_the_launchpad(
     config = {"url": "https://tea.example/guide/", "pages": 20, "refresh_hours": 6.0}
     done = job.execute_in_process(instance=instance, run_config=config)
     assert done.output_for_node("attach_source")["source"] == "tea.example/guide"
-    assert instance.has_dynamic_partition("source", "tea.example/guide")
+    assert instance.has_dynamic_partition("webrag_source", "tea.example/guide")
     with psycopg.connect(corpus_environment) as connection:
         row = connection.execute("SELECT page_limit, refresh_hours FROM sources").fetchone()
     assert row == (20, 6)

@@ -104,3 +104,15 @@ def test_the_job_runs_with_its_defaults_every_night(definitions: dg.Definitions,
     assert dg.validate_run_config(job, request.run_config)
     done = job.execute_in_process(instance=instance, run_config=request.run_config)
     assert done.success
+
+
+def test_runs_of_another_code_location_stay(stored: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(2):
+        dg.materialize([cup], instance=stored, tags={".dagster/repository": "__repository__@kitchen"})
+    foreign = {run.run_id for run in stored.get_runs()}
+    ours = [make(stored, cup) for _ in range(2)]
+    monkeypatch.setattr(prune, "datetime", _InHundredDays)
+    assert run_prune(stored, 90).success
+    left = {run.run_id for run in stored.get_runs()}
+    assert foreign <= left
+    assert ours[0] not in left

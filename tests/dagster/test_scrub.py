@@ -105,7 +105,7 @@ from tests.dagster.corpus_runs import KEY
 from webrag_dagster.definitions import definitions
 with dg.DagsterInstance.get() as instance:
     load = definitions()
-    instance.add_dynamic_partitions("source", [KEY])
+    instance.add_dynamic_partitions("webrag_source", [KEY])
     for job, key, config in (
         ("refresh", KEY, {}),
         ("ask", None, {"question": "What does the tea that is brewed in cellars hold?", "urls": []}),

@@ -85,7 +85,7 @@ def test_what_the_command_line_brought_appears_with_its_partition_once(
 ) -> None:
     tea_site(tmp_path)
     assert sensor.tick() == (all_of(KEY), [])
-    assert instance.get_dynamic_partitions("source") == [KEY]
+    assert instance.get_dynamic_partitions("webrag_source") == [KEY]
     assert sensor.tick() == ([], [])
 
 

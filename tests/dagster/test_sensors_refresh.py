@@ -103,7 +103,7 @@ def test_a_new_source_is_due_at_once_and_is_registered(
     [request] = tick()
     assert request.partition_key == "tea.example"
     assert request.tags["webrag/pool"] == "slow"
-    assert instance.get_dynamic_partitions("source") == ["tea.example"]
+    assert instance.get_dynamic_partitions("webrag_source") == ["tea.example"]
     job = definitions.resolve_job_def("refresh")
     assert dg.validate_run_config(job, request.run_config)
     assert request.run_config == {"ops": {"documents": {"config": {"pages": "due"}}}}
@@ -137,7 +137,7 @@ def test_a_host_that_nobody_attached_and_that_never_gave_a_page_is_left_alone(
     page(database, "attached.example", timedelta(days=-38), text=None)
     refreshed(database, "attached.example", timedelta(hours=7))
     assert keys(tick()) == ["works.example", "attached.example"]
-    assert "mistyped.example" not in instance.get_dynamic_partitions("source")
+    assert "mistyped.example" not in instance.get_dynamic_partitions("webrag_source")
 
 
 def test_a_request_has_the_same_key_until_the_refresh_has_happened_or_a_day_has_passed(

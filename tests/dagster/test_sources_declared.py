@@ -11,6 +11,8 @@ from typing import Any
 import dagster as dg
 import psycopg
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from tests.dagster.corpus_runs import KEY, materialized, run_job, tea_site
@@ -89,7 +91,7 @@ def test_a_declared_source_is_attached_and_a_partition_at_once(
     found = stored(corpus_environment)[GUIDE]
     assert (found.seed_url, found.path_prefix, found.page_limit) == (TEA["seed"], "/guide/", 20)
     assert (found.declared_in, found.refresh_hours, found.pool) == ("defs/tea_example_guide", 12, "slow")
-    assert instance.get_dynamic_partitions("source") == [GUIDE]
+    assert instance.get_dynamic_partitions("webrag_source") == [GUIDE]
     assert "0 added, 0 changed, 0 dropped" in tick(TEA)
 
 
@@ -104,7 +106,7 @@ def test_a_changed_file_changes_the_source_and_a_deleted_one_detaches_it_with_it
     assert stored(corpus_environment)[key].page_limit == 30
     assert "1 dropped" in tick()
     assert set(stored(corpus_environment)) == {KEY}
-    assert instance.get_dynamic_partitions("source") == ([KEY] if scope == "/" else [])
+    assert instance.get_dynamic_partitions("webrag_source") == ([KEY] if scope == "/" else [])
     found = stored(corpus_environment)[KEY]
     assert (found.declared_in, found.page_limit, found.refresh_hours) == (None, None, None)
     with psycopg.connect(corpus_environment) as connection:
@@ -130,13 +132,59 @@ def test_a_source_whose_file_has_a_mistake_stays_as_it_was_and_is_told_once(
         ("source_broken", "defs/tea_example_guide"),
         ("recovered", "defs/tea_example_guide"),
     ]
-    assert set(instance.get_dynamic_partitions("source")) == {"coffee.example", GUIDE}
+    assert set(instance.get_dynamic_partitions("webrag_source")) == {"coffee.example", GUIDE}
 
 
 def test_a_partition_of_somebody_else_is_not_deleted(tick: Tick, instance: dg.DagsterInstance) -> None:
-    instance.add_dynamic_partitions("source", ["bucket/2026-11-26", "2026-11-26", f"{KEY}/old"])
+    instance.add_dynamic_partitions("webrag_source", ["bucket/2026-11-26", "2026-11-26", f"{KEY}/old"])
     tick(TEA)
-    assert set(instance.get_dynamic_partitions("source")) == {"bucket/2026-11-26", "2026-11-26", GUIDE}
+    assert set(instance.get_dynamic_partitions("webrag_source")) == {"bucket/2026-11-26", "2026-11-26", GUIDE}
+
+
+foreign_keys = st.one_of(
+    st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=12).filter(lambda key: "..." not in key),
+    st.builds("{}{}".format, st.sampled_from([KEY, GUIDE]), st.sampled_from(["", "/old", "~00of02", "/guide/a", "x"])),
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    partitions=st.sets(foreign_keys, max_size=6), names=st.sets(st.sampled_from(["source", "day", "site"]), min_size=1)
+)
+def test_nothing_of_another_code_location_is_touched(
+    tick: Tick, instance: dg.DagsterInstance, partitions: set[str], names: set[str]
+) -> None:
+    for name in names:
+        instance.add_dynamic_partitions(name, sorted(partitions))
+    foreign = dg.AssetKey("kettle")
+    for key in sorted(partitions):
+        instance.report_runless_asset_event(dg.AssetMaterialization(foreign, partition=key))
+    instance.event_log_storage.set_concurrency_slots("stove", 2)
+    before = {name: set(instance.get_dynamic_partitions(name)) for name in ("source", "day", "site")}
+    events = len(instance.fetch_materializations(foreign, limit=500).records)
+    tick(TEA)
+    tick()
+    tick({**TEA, "shards": 2})
+    tick({**TEA, "scope": "/"})
+    assert {name: set(instance.get_dynamic_partitions(name)) for name in before} == before
+    assert len(instance.fetch_materializations(foreign, limit=500).records) == events
+    assert instance.event_log_storage.get_concurrency_info("stove").slot_count == 2
+
+
+def test_partitions_of_earlier_versions_are_taken_over_once_with_their_events(
+    tick: Tick, instance: dg.DagsterInstance
+) -> None:
+    instance.add_dynamic_partitions("source", [GUIDE, "2026-11-26"])
+    instance.report_runless_asset_event(dg.AssetMaterialization("documents", partition=GUIDE))
+    tick(TEA)
+    assert instance.get_dynamic_partitions("webrag_source") == [GUIDE]
+    assert instance.get_materialized_partitions(dg.AssetKey("documents")) == {GUIDE}
+    assert webrag("source", "pause", GUIDE)[0] == 0
+    instance.delete_dynamic_partition("webrag_source", GUIDE)
+    tick(TEA)
+    assert instance.get_dynamic_partitions("webrag_source") == [], "what a person deletes does not come back"
+    assert set(instance.get_dynamic_partitions("source")) == {GUIDE, "2026-11-26"}
 
 
 def test_the_operators_pause_outlives_every_change_of_the_file(tick: Tick, corpus_environment: str) -> None:
@@ -158,14 +206,14 @@ def test_the_partition_of_a_paused_source_stays_deleted_until_it_is_resumed(
     tick(file, other)
     assert webrag("source", "pause", GUIDE)[0] == 0
     tick(file, other)
-    assert instance.get_dynamic_partitions("source") == ["coffee.example", *parts], "a pause takes none away"
+    assert instance.get_dynamic_partitions("webrag_source") == ["coffee.example", *parts], "a pause takes none away"
     for part in parts:
-        instance.delete_dynamic_partition("source", part)
+        instance.delete_dynamic_partition("webrag_source", part)
     tick(file, other)
-    assert instance.get_dynamic_partitions("source") == ["coffee.example"]
+    assert instance.get_dynamic_partitions("webrag_source") == ["coffee.example"]
     assert webrag("source", "resume", GUIDE)[0] == 0
     tick(file, other)
-    assert instance.get_dynamic_partitions("source") == ["coffee.example", *parts]
+    assert instance.get_dynamic_partitions("webrag_source") == ["coffee.example", *parts]
 
 
 def test_the_command_line_does_not_change_what_a_file_says(tick: Tick, corpus_environment: str) -> None:
@@ -203,7 +251,7 @@ def test_two_files_for_two_sections_are_two_partitions(
     site = tea_site(tmp_path)
     tick({"seed": f"https://{KEY}/green"}, {"seed": f"https://{KEY}/black", "scope": "/bl", "pages": 5})
     keys = [f"{KEY}/bl", f"{KEY}/green"]
-    assert sorted(instance.get_dynamic_partitions("source")) == keys
+    assert sorted(instance.get_dynamic_partitions("webrag_source")) == keys
     for key in keys:
         assert run_job(definitions, instance, site, key=key, assets=["documents"]).success
         assert materialized(instance, "documents", key)[0].metadata["pages"].value == 1
@@ -218,6 +266,7 @@ def test_two_files_for_two_sections_are_two_partitions(
             instance=instance, definitions=dg.Definitions(assets=specs), cursor=cursor
         ) as context:
             result = corpus_changes(context, corpus=CorpusResource())
+        assert isinstance(result, dg.SensorResult)
         events = [event for event in result.asset_events if event.asset_key.path[0] == "sources"]
         assert len(events) == reported
         cursor = result.cursor
@@ -231,7 +280,7 @@ def test_a_large_source_has_a_partition_for_every_shard_and_each_page_is_in_one(
     site = tea_site(tmp_path)
     tick({"seed": f"https://{KEY}/", "shards": 2})
     keys = [f"{KEY}~{index:02d}of02" for index in range(2)]
-    assert instance.get_dynamic_partitions("source") == keys
+    assert instance.get_dynamic_partitions("webrag_source") == keys
     pages = 0
     for key in keys:
         assert run_job(definitions, instance, site, key=key, assets=["documents", "embeddings"]).success
@@ -241,9 +290,9 @@ def test_a_large_source_has_a_partition_for_every_shard_and_each_page_is_in_one(
         pages += int(str(documents.metadata["pages"].value))
     assert pages == 3
     tick({"seed": f"https://{KEY}/", "shards": 3})
-    assert instance.get_dynamic_partitions("source") == [f"{KEY}~{index:02d}of03" for index in range(3)]
+    assert instance.get_dynamic_partitions("webrag_source") == [f"{KEY}~{index:02d}of03" for index in range(3)]
     tick({"seed": f"https://{KEY}/"})
-    assert instance.get_dynamic_partitions("source") == [KEY]
+    assert instance.get_dynamic_partitions("webrag_source") == [KEY]
 
 
 def test_nothing_is_written_when_nothing_differs(corpus_environment: str) -> None:

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from webrag_dagster.corpus.state import Layer, Page
 
 
-SOURCES = dg.DynamicPartitionsDefinition(name="source")
+SOURCES = dg.DynamicPartitionsDefinition(name="webrag_source")
 """Keys are `webrag_core.corpus.sources.shard_keys`: host[:port], and the path of a section."""
+
+_EARLIER_NAME = "source"
 
 WEB_PAGES = "web_pages"
 """The change signals of the site: observed, never materialized."""
@@ -70,7 +72,15 @@ def register_partitions(instance: dg.DagsterInstance, keys: Iterable[str]) -> No
     """Make `keys` known. An event of a key that is not known is kept, but shows nowhere."""
     new_keys = sorted(set(keys))
     if new_keys:
-        instance.add_dynamic_partitions("source", new_keys)
+        instance.add_dynamic_partitions(str(SOURCES.name), new_keys)
+
+
+def take_over_partitions(instance: dg.DagsterInstance, keys: Iterable[str]) -> list[str]:
+    """Make those of `keys` known that earlier versions kept under a name without prefix, and return them. Events are
+    kept by key, so that they show again. What is under that name stays: another code location may use it, too."""
+    earlier = sorted(set(keys).intersection(instance.get_dynamic_partitions(_EARLIER_NAME)))
+    register_partitions(instance, earlier)
+    return earlier
 
 
 async def state(connection: AsyncConnection, pages: Sequence[Page], layer: str) -> Layer:

@@ -10,6 +10,7 @@ import dagster as dg
 from webrag_dagster import automation
 from webrag_dagster.components import declared_assets
 from webrag_dagster.corpus.answers_elsewhere import BEGIN, MOST_ANSWERS, AnswerPlace, answer_event
+from webrag_dagster.corpus.layers import SOURCES
 from webrag_dagster.corpus.reported_refreshes import read_refreshes, refresh_event
 from webrag_dagster.corpus.runs import activity
 from webrag_dagster.defs.refresh import index
@@ -90,7 +91,7 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
         for left in unfinished
         if left.key not in now.partitions and not now.answering
     ]
-    known = set(context.instance.get_dynamic_partitions("source"))
+    known = set(context.instance.get_dynamic_partitions(str(SOURCES.name)))
     requests = [request for request in requests if request.partition_key in known]
     cursor = json.dumps(
         {

@@ -24,7 +24,8 @@ from webrag_dagster.running import run
     ),
 )
 def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SensorResult:
-    """Compare on every tick, since the database may have been replaced. The cursor holds the broken files."""
+    """Compare on every tick, since the database may have been replaced. The cursor holds the broken files, and that
+    the partitions of earlier versions are taken over, which is done once: a person may delete them."""
     from webrag_core.corpus.declared import Applied, Declaration, apply_declarations
     from webrag_core.corpus.sources import Source, keys_of, list_sources, split_key
     from webrag_core.store.database import Database
@@ -48,30 +49,48 @@ def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource
     keys = keys_of((declared.key, declared.shards) for declared in declarations)
     # an operator who paused a source may have deleted its partition: it stays so until the source is resumed
     layers.register_partitions(context.instance, (key for key in keys if split_key(key)[0] not in paused))
+    alerted, is_taken_over = _read_cursor(context.cursor)
+    known_keys = keys_of((source.key, source.shards) for source in sources)
+    taken_over = [] if is_taken_over else layers.take_over_partitions(context.instance, known_keys)
     existing = {source.key for source in sources}
     hosts = {source.host for source in sources}
-    for key in set(context.instance.get_dynamic_partitions("source")).difference(
-        keys_of((source.key, source.shards) for source in sources)
-    ):
+    partitions = str(layers.SOURCES.name)
+    for key in set(context.instance.get_dynamic_partitions(partitions)).difference(known_keys):
         # the source has another number of parts now, or the section is no source any more; other names are not ours
         name = split_key(key)[0]
         if name in existing or ("/" in name and name.partition("/")[0] in hosts):
-            context.instance.delete_dynamic_partition("source", key)
-    for what, which in (("added", applied.added), ("changed", applied.changed), ("dropped", applied.dropped)):
+            context.instance.delete_dynamic_partition(partitions, key)
+    for what, which in (
+        ("added", applied.added),
+        ("changed", applied.changed),
+        ("dropped", applied.dropped),
+        ("partitions taken over", taken_over),
+    ):
         if which:
             context.log.info(f"{what}: {', '.join(which)}")
-    _tell_broken(context, corpus, declared.broken)
+    _tell_broken(context, corpus, declared.broken, alerted)
     mistakes = "".join(f"; {file} has a mistake: {reason}" for file, reason in sorted(declared.broken.items()))
     return dg.SensorResult(
         skip_reason=f"{len(declarations)} sources are declared;"
         f" {len(applied.added)} added, {len(applied.changed)} changed, {len(applied.dropped)} dropped{mistakes}",
-        cursor=json.dumps(sorted(declared.broken)),
+        cursor=json.dumps({"broken": sorted(declared.broken), "partitions": layers.SOURCES.name}),
     )
 
 
-def _tell_broken(context: dg.SensorEvaluationContext, corpus: CorpusResource, broken: Mapping[str, str]) -> None:
+def _read_cursor(cursor: str | None) -> tuple[frozenset[str], bool]:
+    """Broken files, and whether the partitions are taken over. Cursors of earlier versions hold the files alone."""
+    try:
+        fields = json.loads(cursor or "[]")
+        return frozenset(map(str, fields["broken"])), fields["partitions"] == layers.SOURCES.name
+    except (ValueError, TypeError, KeyError):
+        return read_names(cursor), False
+
+
+def _tell_broken(
+    context: dg.SensorEvaluationContext, corpus: CorpusResource, broken: Mapping[str, str], alerted: frozenset[str]
+) -> None:
     """Tell of files that have a mistake since the last tick, and of those that have none any more."""
-    settings, alerted = corpus.settings(), read_names(context.cursor)
+    settings = corpus.settings()
     for kind, files, what in (
         ("source_broken", sorted(broken.keys() - alerted), "has a mistake"),
         ("recovered", sorted(alerted - broken.keys()), "has no mistake any more"),

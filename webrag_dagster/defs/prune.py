@@ -12,6 +12,7 @@ from webrag_dagster.running import run
 
 _FINISHED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
 _BATCH = 100
+_LOCATION = ".dagster/repository"
 
 
 class PruneRunsConfig(dg.Config):
@@ -20,7 +21,9 @@ class PruneRunsConfig(dg.Config):
     days: int = Field(default=90, description="Days after which a finished run is deleted, with its events and logs.")
 
 
-@dg.op(description="Delete Dagster's old runs. A run that holds the newest event of an asset or partition is kept.")
+@dg.op(
+    description="Delete old runs of this location. One that holds the newest event of an asset or partition is kept."
+)
 def prune_runs(context: dg.OpExecutionContext, config: PruneRunsConfig) -> None:
     """Data versions, and scores that a gate compares with, are in events: their runs are kept."""
     if config.days < 1:
@@ -28,7 +31,7 @@ def prune_runs(context: dg.OpExecutionContext, config: PruneRunsConfig) -> None:
     before = datetime.now(UTC) - timedelta(days=config.days)
     newest = _newest(context.instance)
     deleted = retained = 0
-    for run_id in list(_finished(context.instance, before)):
+    for run_id in list(_finished(context, before)):
         if run_id in newest or _has_scores(context.instance, run_id):
             retained += 1
             continue
@@ -65,12 +68,14 @@ nightly_prune = dg.ScheduleDefinition(
 )
 
 
-def _finished(instance: dg.DagsterInstance, before: datetime) -> Iterator[str]:
+def _finished(context: dg.OpExecutionContext, before: datetime) -> Iterator[str]:
+    """Old runs of this code location. Those of others on the instance are not ours to delete."""
     cursor: str | None = None
-    old = dg.RunsFilter(statuses=_FINISHED, updated_before=before)
-    while run_ids := instance.get_run_ids(old, cursor=cursor, limit=_BATCH):
-        yield from run_ids
-        cursor = run_ids[-1]
+    location = context.run.tags.get(_LOCATION)
+    old = dg.RunsFilter(statuses=_FINISHED, updated_before=before, tags={_LOCATION: location} if location else None)
+    while runs := context.instance.get_runs(old, cursor=cursor, limit=_BATCH):
+        yield from (run.run_id for run in runs if run.tags.get(_LOCATION) == location)
+        cursor = runs[-1].run_id
 
 
 def _newest(instance: dg.DagsterInstance) -> set[str]:
