@@ -106,12 +106,12 @@ def plots(walked: Sequence[Walked], answers: Path | None) -> list[Plot]:
     if answers is not None:
         asked = judge_again(answers, own_key_sets("reporting"))
         curve = calibrations(asked)["answered"]
-        sites = len({item.suite for item in asked})
+        sites = ", ".join(dict.fromkeys(item.suite for item in asked))
         drawn.append(
             Plot(
                 "plot-confidence",
                 "Is the stated confidence true?",
-                f"Answers in prose to {len(asked)} questions of people about {sites} stored sites, those that were"
+                f"Answers in prose to {len(asked)} questions of people about stored sites ({sites}), those that were"
                 f" answered at all: the stated confidence, against how often the answer was right. {_error(curve)}",
                 reliability_diagram(curve, stated="confidence", observed="right", cases="answers"),
             )
@@ -147,10 +147,10 @@ def _marks(walked: Sequence[Walked], goldens: Sequence[GoldenQuery], runs: Seque
     """Each site, all of them together, and what is known of every question without walking: stopping at once, and the
     oracle."""
     marks = []
-    for name, of_site, its_runs in (
-        *(((site.site, site.goldens, site.runs)) for site in walked),
-        ("all of them", goldens, runs),
-    ):
+    groups = [(site.site, site.goldens, site.runs) for site in walked]
+    if len(walked) > 1:
+        groups.append(("all of them", goldens, runs))
+    for name, of_site, its_runs in groups:
         by_id = {run.id: run.record for run in its_runs}
         scores = {golden.id: score_item(golden, by_id[golden.id]) for golden in of_site}
         cells = summarise(of_site, scores, _METRICS)["all"]
@@ -161,7 +161,7 @@ def _marks(walked: Sequence[Walked], goldens: Sequence[GoldenQuery], runs: Seque
             cells = summarise(goldens, system.scores, _METRICS).get("all", {})
             if "quotes" in cells:
                 kind: SystemKind = "oracle" if system.name == "oracle" else "baseline"
-                marks.append(SystemMark(f"{system.name}, all of them", kind, cells["pages"].mean, cells["quotes"]))
+                marks.append(SystemMark(system.name, kind, cells["pages"].mean, cells["quotes"]))
     return marks
 
 
