@@ -104,15 +104,16 @@ def plots(walked: Sequence[Walked], answers: Path | None) -> list[Plot]:
             )
         )
     if answers is not None:
-        asked = judge_again(answers, own_key_sets("reporting"))
-        curve = calibrations(asked)["answered"]
-        sites = ", ".join(dict.fromkeys(item.suite for item in asked))
+        answered_keys = judge_again(answers, own_key_sets("reporting"))
+        curve = calibrations(answered_keys)["answered"]
+        sites = ", ".join(dict.fromkeys(item.suite for item in answered_keys))
         drawn.append(
             Plot(
                 "plot-confidence",
                 "Is the stated confidence true?",
-                f"Answers in prose to {len(asked)} questions of people about stored sites ({sites}), those that were"
-                f" answered at all: the stated confidence, against how often the answer was right. {_error(curve)}",
+                f"Answers in prose to {len(answered_keys)} questions of people about stored sites ({sites}), those that"
+                " were answered at all: the stated confidence, against how often the answer was right."
+                f" {_error(curve)}",
                 reliability_diagram(curve, stated="confidence", observed="right", cases="answers"),
             )
         )

@@ -128,8 +128,8 @@ def web_phone(stage: Stage) -> None:
 
 def web_walk(stage: Stage) -> None:
     """How an answer was found from a start page on."""
-    asked = urlencode({"question": QUESTION, "url": f"{MANUAL}/numeric.html"})
-    stage.page.goto(f"{stage.web}/?{asked}")
+    fields = urlencode({"question": QUESTION, "url": f"{MANUAL}/numeric.html"})
+    stage.page.goto(f"{stage.web}/?{fields}")
     stage.page.click("button:text-is('Ask')")
     stage.page.wait_for_url("**/answers/*")
     stage.page.evaluate("document.getElementById('walk').scrollIntoView()")

@@ -29,12 +29,12 @@ def score_lines(title: str, places: Sequence[tuple[str, str]], series: Sequence[
     for x, (name, detail) in zip(centres, places, strict=True):
         shapes.append(Label("name", x, plane.y(0) + 16, name, "middle"))
         shapes.append(Label("soft", x, plane.y(0) + 30, detail, "middle"))
-    for number, one in enumerate(series):
-        points = tuple((x, plane.y(min(1.0, max(0.0, score)))) for x, score in zip(centres, one.scores, strict=True))
-        shapes.append(Polyline("way" if one.kind == "full" else "way broken", points))
-        for (x, y), score in zip(points, one.scores, strict=True):
-            shapes.append(Circle(one.kind, x, y, 4))
+    for number, line in enumerate(series):
+        points = tuple((x, plane.y(min(1.0, max(0.0, score)))) for x, score in zip(centres, line.scores, strict=True))
+        shapes.append(Polyline("way" if line.kind == "full" else "way broken", points))
+        for (x, y), score in zip(points, line.scores, strict=True):
+            shapes.append(Circle(line.kind, x, y, 4))
             shapes.append(Label("soft", x, y + (18 if number else -9), f"{score:.2f}", "middle"))
         left = plane.x(0) + 70 * number
-        shapes += [Circle(one.kind, left + 5, 10, 4), Label("name", left + 14, 14, one.name)]
+        shapes += [Circle(line.kind, left + 5, 10, 4), Label("name", left + 14, 14, line.name)]
     return Figure(title, plane.width, plane.height, shapes, table)

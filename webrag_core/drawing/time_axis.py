@@ -45,14 +45,14 @@ class TimeAxis:
         """Up to three round moments on it with their names; the first one where there is none that is round."""
         for unit, count in _STEPS:
             name = "%Y" if unit == "months" and count >= 12 else _FORMATS[unit]
-            found = list[tuple[datetime, str]]()
+            ticks = list[tuple[datetime, str]]()
             for moment in _moments(self.first, unit, count):
-                if moment > self.last or len(found) > _MOST_TICKS:
+                if moment > self.last or len(ticks) > _MOST_TICKS:
                     break
                 if moment >= self.first:
-                    found.append((moment, moment.strftime(name)))
-            if 0 < len(found) <= _MOST_TICKS:
-                return found
+                    ticks.append((moment, moment.strftime(name)))
+            if 0 < len(ticks) <= _MOST_TICKS:
+                return ticks
         return [(self.first, self.first.strftime("%Y-%m-%d %H:%M"))]
 
 

@@ -103,13 +103,13 @@ def _page(
     quotes: Mapping[str, list[int]],
 ) -> WalkPage:
     """A page, which one of `earlier` may have led to. A seed has no origin, whoever links to it."""
-    found = None if number == 0 else origin
+    from_page = None if number == 0 else origin
     return WalkPage(
         url=url,
         title=titles.get(url),
         state=state,
         round=number,
-        from_url=found if found in earlier else None,
-        named_in=found if found is not None and found not in earlier else None,
+        from_url=from_page if from_page in earlier else None,
+        named_in=from_page if from_page is not None and from_page not in earlier else None,
         quotes=tuple(quotes.get(url, ())),
     )
