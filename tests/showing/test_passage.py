@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from webrag_core.answering.models import Highlight, SentenceCitation
-from webrag_core.showing.passage import Line, passage
+from webrag_core.showing.passage import Line, passage, passage_line
 
 
 def cited(quote: str, before: str = "", after: str = "") -> SentenceCitation:
@@ -86,3 +86,9 @@ def test_rows_around_a_row() -> None:
         (("marked", "b – 2"),),
         (("around", "c – 3"),),
     ]
+
+
+def test_a_passage_on_one_line_has_no_marks() -> None:
+    table = "| | [`hashlib`](https://site.example/hashlib.html) | *Secure hash.* |\n| --- | --- | --- |"
+    assert passage_line(table) == "hashlib – Secure hash."
+    assert passage_line("- if concatenating `str` objects") == "• if concatenating str objects"

@@ -12,7 +12,7 @@ from typing import Literal
 from webrag_core.answering.models import Highlight, SentenceCitation
 from webrag_core.indexing.markdown import faithful_text
 from webrag_core.indexing.unit_text import FENCE, IMAGE, LINE_MARKS
-from webrag_core.page_text import visible
+from webrag_core.page_text import one_line, visible
 
 Part = Literal["around", "quote", "marked"]
 _BORDERS: dict[Part, str] = {"around": "\ud801", "quote": "\ud802", "marked": "\ud803"}
@@ -50,6 +50,11 @@ def plain_lines(markdown: str, marked: tuple[int, int] = (0, 0)) -> list[Line]:
     """The lines of a slice of a page, blank ones left out; the characters of the range `marked` are marked."""
     start, end = marked
     return _lines([("quote", markdown[:start]), ("marked", markdown[start:end]), ("quote", markdown[end:])])
+
+
+def passage_line(markdown: str) -> str:
+    """A slice of a page on one line, without marks of Markdown."""
+    return one_line(" ".join(" ".join(filter(None, (line.item, line.text))) for line in plain_lines(markdown)))
 
 
 def _lines(parts: Iterable[tuple[Part, str]]) -> list[Line]:

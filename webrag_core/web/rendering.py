@@ -17,6 +17,7 @@ from webrag_core.drawing import figure
 from webrag_core.page_text import one_line, visible
 from webrag_core.percentages import percent
 from webrag_core.retrieval.text_fragments import fragment_url
+from webrag_core.showing.passage import passage_line
 from webrag_core.showing.wording import sections, sentence_case, verdict
 from webrag_core.web.login import LOGIN
 from webrag_core.web.paths import ask_path, comparison_path, graph_path, history_path, source_path, stored_page_path
@@ -54,6 +55,7 @@ def _environment() -> Environment:
     environment.globals |= {function.__name__: function for function in _FUNCTIONS}
     environment.filters |= {"reason": reason_text, "language": language_text, "percent": percent}
     environment.filters |= {"visible": visible, "one_line": one_line, "sentence_case": sentence_case}
+    environment.filters["passage_line"] = passage_line
     return environment
 
 
