@@ -27,9 +27,9 @@ from webrag_dagster import instance
 from webrag_dagster.processes import up
 log, program = Path(sys.argv[1]), sys.argv[2]
 instance.hold(log.parent, 4711)
-up.services = lambda folder, port: [up.Service((sys.executable, "-c", program, str(log)), has_child=True)]
+up.services = lambda folder, port, with_page: [up.Service((sys.executable, "-c", program, str(log)), has_child=True)]
 up._PAUSE, up._GRACE = 0.1, 5.0
-sys.exit(up.run(4711, lambda: None, lambda: None))
+sys.exit(up.run(4711, lambda: None, lambda: None, with_page=False))
 """
 
 PARENT_AND_CHILD = """
