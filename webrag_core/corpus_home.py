@@ -24,12 +24,12 @@ def users_folder() -> str:
 
     Root's lies in /var/lib on Linux: the server runs as another user there, who would have to pass root's own folder.
     """
-    named = os.environ.get("XDG_DATA_HOME", "").strip()
-    if sys.platform == "linux" and os.geteuid() == 0 and not named:
+    folder = os.environ.get("XDG_DATA_HOME", "").strip()
+    if sys.platform == "linux" and os.geteuid() == 0 and not folder:
         return "/var/lib/webrag"
-    if not os.path.isabs(named):  # the specification ignores relative ones
-        named = os.path.expanduser("~/Library/Application Support" if sys.platform == "darwin" else "~/.local/share")
-    return os.path.join(named, "webrag")
+    if not os.path.isabs(folder):  # the specification ignores relative ones
+        folder = os.path.expanduser("~/Library/Application Support" if sys.platform == "darwin" else "~/.local/share")
+    return os.path.join(folder, "webrag")
 
 
 def home_folder() -> str:
@@ -66,11 +66,12 @@ def env_file() -> Path | None:
 
 def stray_env_files() -> list[str]:
     """Return the files of the working directory that look like settings and are not `settings_file()`, in full."""
-    named = settings_file()
+    settings = settings_file()
     return [
         os.path.abspath(file)
         for file in (".env", os.path.join(home_folder(), ".env"))
-        if os.path.isfile(file) and not (named is not None and os.path.exists(named) and os.path.samefile(file, named))
+        if os.path.isfile(file)
+        and not (settings is not None and os.path.exists(settings) and os.path.samefile(file, settings))
     ]
 
 

@@ -22,8 +22,8 @@ def picture(figure: Figure) -> dg.MarkdownMetadataValue:
     """The image, what the figure says beside it, and the first rows of its data."""
     table = figure.table
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows[:_ROWS]]
-    left = [f"*{len(table.rows) - _ROWS} more rows are left out.*"] if len(table.rows) > _ROWS else []
-    parts = [image(figure), figure.note, "\n".join(rows_markdown(rows)), *left]
+    rest = [f"*{len(table.rows) - _ROWS} more rows are left out.*"] if len(table.rows) > _ROWS else []
+    parts = [image(figure), figure.note, "\n".join(rows_markdown(rows)), *rest]
     return dg.MetadataValue.md("\n\n".join(filter(None, parts)))
 
 

@@ -12,11 +12,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +24,8 @@ from psycopg import AsyncConnection, sql
 
 from benchmarks.retrieval import vector_store
 from benchmarks.retrieval.vector_data import cut_pages, read_pages
-from benchmarks.retrieval.vectors import Question, add_inputs, cpu_ms, quantiles, read_questions, remembered_vectors
-from webrag_core.config import Settings, load_settings
+from benchmarks.retrieval.vectors import Question, add_inputs, cpu_ms, inputs, quantiles, remembered_vectors
+from webrag_core.config import Settings
 from webrag_core.retrieval.coded_vectors import bytes_needed, code_part, joined
 from webrag_core.retrieval.held_rows import Held
 from webrag_core.retrieval.scope import Scope
@@ -206,11 +204,7 @@ def main() -> None:
     parser.add_argument("--graphs", action="store_true", help="build and search graphs, too: a million takes an hour")
     add_inputs(parser)
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        home = arguments.home or Path(folder)
-        home.mkdir(parents=True, exist_ok=True)
-        settings = load_settings(webrag_home=home, database_url=None)
-        batch = read_questions(arguments, settings)
+    with inputs(arguments) as (home, settings, batch):
         cuts = cut_pages(read_pages(arguments.site, settings), arguments.rows)
         vectors = remembered_vectors([piece.text for cut in cuts for piece in cut.pieces], settings, home)
         del cuts

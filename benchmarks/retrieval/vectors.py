@@ -17,7 +17,8 @@ import json
 import random
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -236,17 +237,23 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--home", type=Path, default=None, help="keep vectors and databases here")
 
 
+@contextmanager
+def inputs(arguments: argparse.Namespace) -> Iterator[tuple[Path, Settings, list[Question]]]:
+    """The folder for vectors and databases, which is there as long, the settings with it, and the questions."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = arguments.home or Path(folder)
+        home.mkdir(parents=True, exist_ok=True)
+        settings = load_settings(webrag_home=home, database_url=None)
+        yield home, settings, read_questions(arguments, settings)
+
+
 def main() -> None:
     """Print the figures of every size: a line per kind of scope, then one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000])
     add_inputs(parser)
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        home = arguments.home or Path(folder)
-        home.mkdir(parents=True, exist_ok=True)
-        settings = load_settings(webrag_home=home, database_url=None)
-        batch = read_questions(arguments, settings)
+    with inputs(arguments) as (home, settings, batch):
         pages = read_pages(arguments.site, settings)
         figures = []
         for rows in sorted(arguments.rows):

@@ -55,8 +55,8 @@ def filled(webrag_here: Webrag, database_url: str, tmp_path: Path, monkeypatch: 
 
 def is_named(server: RunningServer) -> bool:
     """Whether commands find just this server."""
-    named = find_server()
-    return named is not None and vars(named) == vars(server)
+    server_there = find_server()
+    return server_there is not None and vars(server_there) == vars(server)
 
 
 @contextmanager

@@ -113,6 +113,6 @@ def test_runs_of_another_code_location_stay(stored: dg.DagsterInstance, monkeypa
     ours = [make(stored, cup) for _ in range(2)]
     monkeypatch.setattr(prune, "datetime", _InHundredDays)
     assert run_prune(stored, 90).success
-    left = {run.run_id for run in stored.get_runs()}
-    assert foreign <= left
-    assert ours[0] not in left
+    remaining = {run.run_id for run in stored.get_runs()}
+    assert foreign <= remaining
+    assert ours[0] not in remaining

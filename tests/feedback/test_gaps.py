@@ -74,21 +74,23 @@ def test_what_could_not_be_answered(settings: Settings) -> None:
                 await GoldenGap.of(answers=(10_000,)).accept(database, settings, actor="Ann")
             for _ in range(2):  # the second time changes nothing
                 wanted = GoldenGap.of(answers=(answered.answer_id,), citation=1)
-                made = await wanted.accept(database, settings, actor="Ann")
-                assert ([row.state for row in made.feedback], made.golden_questions) == (["accepted"], 1)
+                suggestions = await wanted.accept(database, settings, actor="Ann")
+                assert ([row.state for row in suggestions.feedback], suggestions.golden_questions) == (["accepted"], 1)
             better = Better(PERMIT, quote=COSTS)
-            named = await record(database, NewFeedback(numbers[0], "better_source", "Bob", "person", better=better))
-            made = await GoldenGap.of(answers=tuple(dogs.answers)).accept(database, settings, actor="Ann")
-            assert made.golden_questions == 3  # both wordings: they are other questions to a search
-            assert [row.actor for row in made.feedback] == ["Bob", "Ann"]
+            passage = await record(database, NewFeedback(numbers[0], "better_source", "Bob", "person", better=better))
+            suggestions = await GoldenGap.of(answers=tuple(dogs.answers)).accept(database, settings, actor="Ann")
+            assert suggestions.golden_questions == 3  # both wordings: they are other questions to a search
+            assert [row.actor for row in suggestions.feedback] == ["Bob", "Ann"]
             questions = golden_files(settings)[0].read_text().splitlines()
             assert {json.loads(line)["question"] for line in questions} >= {"are dogs allowed on board"}
             gaps = (await ListGaps.of().read(database)).gaps
             dogs = next(gap for gap in gaps if "dogs" in gap.question)
             assert dogs.is_golden
             assert dogs.why == {"refused": 2}
-            assert (dogs.passages[0].feedback, dogs.passages[0].quote) in [(row.id, COSTS) for row in made.feedback]
-            assert named.id in [passage.feedback for passage in dogs.passages]
+            assert (dogs.passages[0].feedback, dogs.passages[0].quote) in [
+                (row.id, COSTS) for row in suggestions.feedback
+            ]
+            assert passage.id in [near.feedback for near in dogs.passages]
 
     asyncio.run(work())
 

@@ -65,10 +65,10 @@ def test_nearly_all_of_the_nearest_are_among_what_codes_find(monkeypatch: pytest
         hits = []
         for query in around_topics(6_020, dimensions)[6_000:]:
             nearest = inside[np.argsort(-(units[inside] @ query))[:10]]
-            found = codes.nearest(query, scope, 10, 1e-4)
-            assert set(found) <= set(2 * inside)
-            assert 10 <= len(found) < 300
-            hits.append(len(set(found) & set(2 * nearest)) / 10)
+            neighbours = codes.nearest(query, scope, 10, 1e-4)
+            assert set(neighbours) <= set(2 * inside)
+            assert 10 <= len(neighbours) < 300
+            hits.append(len(set(neighbours) & set(2 * nearest)) / 10)
         assert np.mean(hits) > 0.97
     assert sorted(codes.nearest(vectors[0], Scope((3,), {}), 10_000, 0)) == list(2 * third)
 

@@ -52,7 +52,7 @@ def test_a_copy_of_an_archive_is_named() -> None:
     answer = answer_of("Tea")
     copy = "https://archive.example/web/20240501000000/https://tea.example/a_b?c={d}"
     answer = answer.model_copy(
-        update={"citations": [one.model_copy(update={"archive_url": copy}) for one in answer.citations]}
+        update={"citations": [citation.model_copy(update={"archive_url": copy}) for citation in answer.citations]}
     )
     (item,) = json.loads(csl_json(answer))
     assert item["archive_location"] == copy

@@ -87,7 +87,7 @@ def test_pages_that_are_lacking_are_read_beyond_the_limit(database_url: str) -> 
         state = {"source": key_of(site)}
         wait_until(lambda: client.get("/api/sources/reading", params=state).json()["state"] == "done")
         read = client.post("/api/search", json={"question": "How often is kettle 4 descaled?"}).json()
-        assert any("every 14 days" in one["verbatim_text"] for one in read["citations"])
+        assert any("every 14 days" in citation["verbatim_text"] for citation in read["citations"])
 
 
 @pytest.mark.slow

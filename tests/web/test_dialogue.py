@@ -206,9 +206,9 @@ def test_by_one_click_questions_become_golden(client: httpx2.Client, database: s
     for headers in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
         assert client.post("/gaps/golden", data=dict(fields), headers=headers).status_code == 403
         assert client.post("/gaps/pages", data={"urls": GREEN}, headers=headers).status_code == 403
-    made = client.post("/gaps/golden", data=dict(fields))
-    assert (made.status_code, made.headers["location"]) == (303, "/gaps?golden=1")
-    page = tree(client, made.headers["location"])
+    response = client.post("/gaps/golden", data=dict(fields))
+    assert (response.status_code, response.headers["location"]) == (303, "/gaps?golden=1")
+    page = tree(client, response.headers["location"])
     assert "1 golden question now" in text_at(page, "//main//p[@role='status']")
     row = next(row for row in page.xpath("//tbody/tr") if question in row.text_content())
     assert "golden" in row.xpath(".//td[@data-name='Why']")[0].text_content()

@@ -171,7 +171,7 @@ def test_sources_show_states_freshness_failures_and_languages(site: httpx2.Clien
 def test_a_source_lists_its_pages_by_state(site: httpx2.Client) -> None:
     page = read(site, "/sources/tea.example")
     assert [
-        str(one.text_content()) for one in page.document.xpath("//section[@aria-labelledby='pages']//tbody/tr/th/a")
+        str(link.text_content()) for link in page.document.xpath("//section[@aria-labelledby='pages']//tbody/tr/th/a")
     ][:1] == ["Black tea"]
     assert page.links("2 versions") == [f"/history?{urlencode({'url': GREEN})}"]
     assert all(

@@ -109,7 +109,7 @@ def raw(client: httpx2.Client, path: str) -> tuple[int, tuple[tuple[str, str], .
     response = connection.getresponse()
     text = response.read().decode()
     connection.close()
-    return response.status, tuple(sorted(one for one in response.getheaders() if one[0] != "date")), text
+    return response.status, tuple(sorted(header for header in response.getheaders() if header[0] != "date")), text
 
 
 def test_whatever_is_no_link_looks_the_same(client: httpx2.Client, path: str, database: str) -> None:
@@ -123,11 +123,11 @@ def test_whatever_is_no_link_looks_the_same(client: httpx2.Client, path: str, da
         connection.execute("UPDATE answer_shares SET expires_at = now() WHERE id = %s", (share,))
         [(digest,)] = connection.execute("SELECT encode(token_sha256, 'hex') FROM answer_shares LIMIT 1").fetchall()
     wrong = [revoked, ended]
-    wrong += [f"/shared/{one}" for one in ("A" * 43, "x", digest, TOKEN, str(number), "%00", "-1", token[:-1])]
+    wrong += [f"/shared/{path}" for path in ("A" * 43, "x", digest, TOKEN, str(number), "%00", "-1", token[:-1])]
     wrong += [
         f"{path}{end}" for end in ("/", "x", ".", ".html", ".md", "/feed.atom", "%20", "%00", "/..", "/../../answers")
     ]
-    wrong += [f"/shared/{one}" for one in (token.swapcase(), f"%20{token}", f"../answers/{number}", "%2e%2e/answers")]
+    wrong += [f"/shared/{path}" for path in (token.swapcase(), f"%20{token}", f"../answers/{number}", "%2e%2e/answers")]
     wrong += [f"/shared/{token}%2f..%2f..%2fanswers", f"/shared//{token}", f"/shared/./{token}", f"/shared/..;/{token}"]
     looks = set()
     for attempt in wrong:
@@ -192,8 +192,8 @@ def test_a_person_makes_and_revokes_a_link(client: httpx2.Client, database: str)
     number = number_of(database, "milk")
     page = tree(client.get(f"/answers/{number}", headers=FULL).text)
     fields = dict(page.xpath("//form[contains(@action, '/share')]")[0].form_values())
-    made = client.post(f"/answers/{number}/share", data=fields, headers=FULL)
-    link = tree(made.text).xpath("//input[@id='link']/@value")[0]
+    response = client.post(f"/answers/{number}/share", data=fields, headers=FULL)
+    link = tree(response.text).xpath("//input[@id='link']/@value")[0]
     assert link.startswith(str(client.base_url))
     assert client.get(link).status_code == 200
     again = client.get(f"/answers/{number}", headers=FULL).text
@@ -217,5 +217,5 @@ def test_what_is_forgotten_goes_from_the_link(client: httpx2.Client, database: s
     asyncio.run(drop(str(number)))
     assert (client.get(path).status_code, NOTHING in client.get(path).text) == (404, True)
     with psycopg.connect(database) as connection:
-        left = connection.execute("SELECT count(*) FROM answer_shares WHERE answer_id = %s", (number,)).fetchone()
-    assert left == (0,)
+        links = connection.execute("SELECT count(*) FROM answer_shares WHERE answer_id = %s", (number,)).fetchone()
+    assert links == (0,)

@@ -80,15 +80,17 @@ def golden_gap(
     from webrag_core.application.closing_gaps import GoldenGap
 
     wanted = GoldenGap.of(answers=tuple(answers), citation=citation, feedback=feedback)
-    made = changed(
+    suggestions = changed(
         lambda database, settings: wanted.accept(database, settings, actor=getpass.getuser(), actor_kind="operator")
     )
     if as_json:
-        print_json(made)
+        print_json(suggestions)
         return
-    for row in made.feedback:
+    for row in suggestions.feedback:
         print_line(f"Feedback {row.id}: {row.state}, {one_line(row.question)}")
-    print_line(f"{counted(made.golden_questions or 0, 'golden question')}; `webrag feedback goldens` writes them")
+    print_line(
+        f"{counted(suggestions.golden_questions or 0, 'golden question')}; `webrag feedback goldens` writes them"
+    )
 
 
 def _print_gap(gap: Gap) -> None:

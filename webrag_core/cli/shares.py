@@ -20,14 +20,14 @@ def share(
     from webrag_core.application.sharing import ShareAnswer
     from webrag_core.cli.serve import address
 
-    made = changed(ShareAnswer.of(answer=answer, days=days).change)
+    link = changed(ShareAnswer.of(answer=answer, days=days).change)
     if as_json:
-        print_json(made)
+        print_json(link)
         return
-    print_line(f"{address(load_settings())}{made.path}")
+    print_line(f"{address(load_settings())}{link.path}")
     print_line(
-        f"Link {made.share.share_id} is shown this once, and ends on {made.share.expires_at:%Y-%m-%d};"
-        f" `webrag answers unshare {made.share.share_id}` revokes it. `webrag serve` shows what it leads to."
+        f"Link {link.share.share_id} is shown this once, and ends on {link.share.expires_at:%Y-%m-%d};"
+        f" `webrag answers unshare {link.share.share_id}` revokes it. `webrag serve` shows what it leads to."
     )
 
 

@@ -44,12 +44,12 @@ def mark_plane(
     shapes: list[Line | Label | Polyline | Group] = [*plane.frame(x_ticks, TENTHS, x_name, y_name)]
     if curve:
         shapes.append(Polyline("way broken", tuple((plane.x(x), plane.y(y)) for x, y in curve)))
-    taken: list[tuple[float, float]] = []
+    places: list[tuple[float, float]] = []
     for number, mark in enumerate(marks, start=1):
         x, y = plane.x(mark.x), plane.y(mark.y)
-        while any(abs(x - other) < _APART - 1 and abs(y - height) < _APART - 8 for other, height in taken):
+        while any(abs(x - other) < _APART - 1 and abs(y - height) < _APART - 8 for other, height in places):
             x += _APART
-        taken.append((x, y))
+        places.append((x, y))
         side, at = plane.width - _NAMES, plane.top + 24.0 * (number - 1) + 6
         parts = (
             Line("way", x, plane.y(mark.low), x, plane.y(mark.high)),

@@ -99,9 +99,9 @@ def _detail(page: WalkPage) -> str:
     numbers = sorted(page.quotes)
     shown = ", ".join(map(str, numbers[:6])) + (" …" if len(numbers) > 6 else "")
     quoted = f"quote{'' if len(numbers) == 1 else 's'} {shown}" if numbers else ""
-    named = f"linked from {_path(page.named_in)}" if page.named_in else ""
+    origin = f"linked from {_path(page.named_in)}" if page.named_in else ""
     ended = "" if quoted or page.state != "read" else "not quoted"
-    return ", ".join(filter(None, (_state(page), quoted, ended, named)))
+    return ", ".join(filter(None, (_state(page), quoted, ended, origin)))
 
 
 def _origin(page: WalkPage, names: Mapping[str, str]) -> str:

@@ -32,12 +32,12 @@ async def make_golden(request: Request) -> Response:
     numbers = {name: whole_number(str(form.get(name, "")), 1, _BIGINT) for name in ("citation", "feedback")}
     answers = tuple(whole_number(str(value), 1, _BIGINT) for value in form.getlist("answers"))
     try:
-        made = await GoldenGap.of(answers=answers, **numbers).accept(
+        suggestions = await GoldenGap.of(answers=answers, **numbers).accept(
             services.corpus.database, services.settings, actor=ACTOR
         )
     except WebragError as error:
         return await _gaps_page(request, error)
-    return RedirectResponse(f"{GAPS}?golden={made.golden_questions}", 303)
+    return RedirectResponse(f"{GAPS}?golden={suggestions.golden_questions}", 303)
 
 
 async def read_pages(request: Request) -> Response:

@@ -22,10 +22,10 @@ async def share(request: Request) -> Response:
     services: Services = await request.app.state.services()
     wanted = ShareAnswer.of(answer=number, **({} if days is None else {"days": days}))
     try:
-        made = await wanted.run(services)
+        shared = await wanted.run(services)
     except WebragError as error:
         return await answer_page(request, services, share_error=error)
-    link = str(request.base_url).rstrip("/") + made.path
+    link = str(request.base_url).rstrip("/") + shared.path
     return await answer_page(request, services, shared_link=link)
 
 
