@@ -104,13 +104,12 @@ def test_one_page_that_lies_is_stale_for_four_intervals_at_most_and_never_again(
             await opened(corpus)
             days = 0
             site.pages[URLS[20]] = page("another")
-            while await stale(corpus, site):
+            while days < 5:  # chance may find it earlier, and after four intervals every page is asked whole
                 site.pages[URLS[days]] = page(f"honest{days}")
                 days += 1
                 await age(corpus, 1.01)
-                site.answers.clear()
                 await refresh(corpus)
-                assert days <= 5
+            assert await stale(corpus, site) == []
             for words in ("once more", "and again"):
                 site.pages[URLS[20]] = page(words)
                 await age(corpus, 1.01)
