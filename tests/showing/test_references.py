@@ -7,7 +7,7 @@ import re
 
 from tests.showing.test_page import silent
 from tests.showing.test_passage import cited
-from webrag_core.answering.models import Answer
+from webrag_core.answering.models import Answer, Highlight, Listed
 from webrag_core.showing.references import bibtex, csl_json, reference_key, references, ris
 
 TITLE = "Tea } @online{evil,\n title = {x}} & 100 % of $1 \\input{/etc/passwd}\r\nER  - \r\nTY  - BOOK"
@@ -18,8 +18,9 @@ def answer_of(title: str, url: str = "https://tea.example/a_b?c={d}#e") -> Answe
     quote = "Green tea is brewed\nat 80 degrees."
     first = cited(quote).model_copy(update={"title": title, "url": url, "number": 1})
     second = first.model_copy(update={"number": 2, "quote": "Boiling water makes it bitter."})
+    listed = [Listed(group="Passages", label="", citation=number) for number in (1, 2)]
     answer = silent(first, [])
-    return answer.model_copy(update={"citations": [first, second], "answer_id": 7})
+    return answer.model_copy(update={"citations": [first, second], "listed": listed, "answer_id": 7})
 
 
 def test_quotes_of_one_page_are_one_reference() -> None:
@@ -30,6 +31,25 @@ def test_quotes_of_one_page_are_one_reference() -> None:
     assert "archive_location" not in item
     assert [len(part) for part in item["accessed"]["date-parts"]] == [3]
     assert "“Boiling water makes it bitter.”" in item["note"]
+
+
+def test_passages_near_the_question_are_no_references_but_a_likely_one_is() -> None:
+    shown = answer_of("Tea").model_copy(update={"listed": []})
+    assert references(shown) == []
+    assert (bibtex(shown), ris(shown), json.loads(csl_json(shown))) == ("", "", [])
+    likely = [Highlight(citation=2, marks=[], likely=True), Highlight(citation=1, marks=[])]
+    (reference,) = references(shown.model_copy(update={"highlights": likely, "status": "likely"}))
+    assert reference.quotes == ["Boiling water makes it bitter."]
+
+
+def test_quotes_have_no_marks_of_markdown() -> None:
+    answer = answer_of("Tea")
+    quote = "- **Green** tea is brewed at [80 degrees](https://tea.example/heat)."
+    marked = answer.model_copy(
+        update={"citations": [cited(quote).model_copy(update={"number": 1})], "listed": answer.listed[:1]}
+    )
+    (reference,) = references(marked)
+    assert reference.quotes == ["• Green tea is brewed at 80 degrees."]
 
 
 def test_a_key_is_readable_stable_and_unique() -> None:

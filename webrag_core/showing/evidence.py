@@ -13,6 +13,7 @@ from webrag_core.retrieval.models import CitationSpan, RetrievedChunk
 from webrag_core.retrieval.quotes import quote_window
 from webrag_core.retrieval.search import CorpusSearch
 from webrag_core.showing.elements import Element, Note, Page, Place, Quotation, Row, Section, Verdict
+from webrag_core.showing.warning_notes import warning_notes
 from webrag_core.showing.wording import also_on, sections
 
 QUOTES = 5
@@ -35,7 +36,7 @@ def evidence_view(result: OrchestrationResult, quotes: int = QUOTES) -> list[Ele
     return [
         Verdict(result.query, result.verdict_line(), _BANDS[result.status], ""),
         *(section for section in parts if section.elements),
-        *(Note(f"Warning: {warning}", "problem") for warning in result.warnings),
+        *warning_notes(result.warnings),
         Note(_cost(result), "cost"),
     ]
 
@@ -64,7 +65,7 @@ def search_view(search: CorpusSearch, quotes: int = QUOTES) -> list[Element]:
         *([Note(f"Note: {search.spelling_note}")] if search.spellings else []),
         *([Section("quotes", "", tuple(listed), quotes)] if listed else [Note("No results.", "problem")]),
         *(Note(f"Also searched for: {query}") for query in search.queries[1:]),
-        *(Note(f"Warning: {warning}", "problem") for warning in search.warnings),
+        *warning_notes(search.warnings),
         Note(
             f"{searched}; {counted(search.candidates, 'candidate')} ({search.pattern.value}),"
             f" {search.timing.total_ms:.0f} ms",

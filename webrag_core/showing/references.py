@@ -14,6 +14,7 @@ from datetime import date
 
 from webrag_core.answering.models import Answer, SentenceCitation
 from webrag_core.page_text import one_line
+from webrag_core.showing.passage import passage_line
 
 _TEX = {
     "\\": r"\textbackslash{}",
@@ -50,11 +51,17 @@ class Reference:
 
 
 def references(answer: Answer) -> list[Reference]:
-    """The pages that the answer quotes: those of its sentences, without any all that it shows."""
+    """The pages that the answer rests on: those of its sentences and rows, else of the passage that probably answers.
+
+    An answer that was not found rests on nothing: the passages near the question are no references.
+    """
     used = {number for sentence in answer.sentences for number in sentence.citations}
+    used |= {row.citation for row in answer.listed}
+    if not used:
+        used = {highlight.citation for highlight in answer.highlights if highlight.likely}
     made: dict[tuple[str, int], Reference] = {}
     for citation in answer.citations:
-        if used and citation.number not in used:
+        if citation.number not in used:
             continue
         reference = made.setdefault(
             (citation.url, citation.version),
@@ -68,7 +75,7 @@ def references(answer: Answer) -> list[Reference]:
                 sha256=citation.version_sha256,
             ),
         )
-        reference.quotes.append(one_line(citation.quote))
+        reference.quotes.append(passage_line(citation.quote))
     return list(made.values())
 
 

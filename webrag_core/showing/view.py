@@ -29,6 +29,7 @@ from webrag_core.showing.elements import (
 from webrag_core.showing.evidence import evidence_view, search_view
 from webrag_core.showing.past import comparison_view, history_view, opened_view, page_at_view, version_view
 from webrag_core.showing.plan_lines import ending, task_lines
+from webrag_core.showing.warning_notes import warning_notes
 from webrag_core.showing.wording import WHYS, forgotten_line, sentence_case, sureness, verdict
 
 _LISTED = 12
@@ -84,7 +85,7 @@ def answer_view(answer: Answer) -> list[Element]:
         *(section for section in sections if section.elements),
         *(Note(sentence_case(text), bare=text) for text in _notes(answer)),
         *([gathered] if gathered.elements else []),
-        *(Note(f"Warning: {warning}", "problem") for warning in answer.warnings if warning not in answer.notes),
+        *warning_notes([warning for warning in answer.warnings if warning not in answer.notes]),
         Note(_cost(answer), "cost"),
     ]
 
