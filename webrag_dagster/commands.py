@@ -109,7 +109,7 @@ def up(
     typer.echo("starting the database and Dagster; the address follows when they answer", err=True)
 
     def listening() -> None:
-        typer.echo(f"http://{HOST}:{port}{shown}  pages come from {pages}; Ctrl-C ends it", err=True)
+        typer.echo(f"http://{HOST}:{port}{shown}  Dagster; pages come from {pages}; Ctrl-C ends it", err=True)
 
     def start_database() -> None:
         if settings.database_url is None:

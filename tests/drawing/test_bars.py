@@ -22,8 +22,10 @@ def test_bars_are_as_long_as_their_counts() -> None:
 
 def test_nothing_is_said_of_a_site_map_that_nobody_knows() -> None:
     assert coverage_figure({}, 5) is None
-    without, beside = coverage_figure({"ready": 3, "failed": 0}, None), coverage_figure({"ready": 3}, 0)
-    assert without is not None
+    for map_entries in (None, 0):
+        without = coverage_figure({"ready": 3, "failed": 0}, map_entries)
+        assert without is not None
+        assert without.table.rows == (("searchable", "3", "100.0%"),)
+    beside = coverage_figure({"ready": 3}, 5)
     assert beside is not None
-    assert without.table.rows == (("searchable", "3", "100.0%"),)
-    assert beside.table.rows[1] == ("on its site map", "0", "–")
+    assert beside.table.rows[1] == ("on its site map", "5", "–")

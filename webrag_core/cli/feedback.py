@@ -14,6 +14,7 @@ from webrag_core.cli.gaps import golden_gap
 from webrag_core.cli.output import Json, out, print_json, print_line, print_table
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
+from webrag_core.readable import counted
 
 if TYPE_CHECKING:
     from webrag_core.feedback.models import Feedback
@@ -162,7 +163,8 @@ def goldens(as_json: Json = False) -> None:
         paths = {"questions": str(files.questions), "documents": str(files.documents)}
         print_json({**paths, "golden_questions": files.golden_questions, "pages": files.pages, "evaluate": command})
         return
-    print_line(f"{files.golden_questions} golden questions among {files.pages} pages: {files.questions}")
+    questions, pages = counted(files.golden_questions, "golden question"), counted(files.pages, "page")
+    print_line(f"{questions} among {pages}: {files.questions}")
     if files.golden_questions:
         print_line(command)
 

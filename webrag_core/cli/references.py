@@ -23,6 +23,7 @@ def references(
     """Write the pages that an answer quotes, with the quotes, the day on which each was seen so, and archive links."""
     from webrag_core.application.reading import OpenAnswer
     from webrag_core.showing.references import WRITERS
+    from webrag_core.showing.references import references as references_of
 
     if file is not None:
         check_writable(file)
@@ -31,6 +32,8 @@ def references(
         raise InvalidInputError(f"answer {number} is not in prose: only those have references")
     write, _ = WRITERS[form]
     text = write(answer)
+    if not references_of(answer):
+        complain(f"answer {number} rests on no page: it has no references")
     if file is not None:
         write_file(file, text)
         complain(f"written: {file}")

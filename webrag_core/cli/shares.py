@@ -41,6 +41,9 @@ def shares(
     if as_json:
         print_json(listed)
         return
+    if not listed.shares:
+        print_line("No link is in force")
+        return
     print_table(
         ("link", "answer", "made", "ends"),
         [

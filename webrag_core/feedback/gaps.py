@@ -214,7 +214,11 @@ def _gap(
     title = title_of(group)
     shared = sorted(((len(title.words & others), url) for url, others in lacking), key=lambda item: (-item[0], item[1]))
     wordings = {run.wording: run.question for run in reversed(group) if run.wording != title.wording}
-    near = [passage for run in group for passage in passages.get(run.answer_id, ())]
+    near = sorted(
+        (passage for run in group for passage in passages.get(run.answer_id, ())),
+        key=lambda passage: passage.feedback is None,
+    )
+    once = {(passage.url, passage.quote): passage for passage in reversed(near)}
     return Gap(
         week=title.week,
         source=title.source,
@@ -223,7 +227,7 @@ def _gap(
         why=dict(Counter(run.why for run in group)),
         answers=[run.answer_id for run in group],
         nearest=list(dict.fromkeys(url for run in group for url in run.nearest))[:_SHOWN],
-        passages=sorted(near, key=lambda passage: passage.feedback is None),
+        passages=[passage for passage in near if once[passage.url, passage.quote] is passage],
         lacking=[url for count, url in shared[:_SHOWN] if count],
         is_golden=all(run.is_golden for run in group),
     )

@@ -12,8 +12,8 @@ from webrag_core.drawing.figure import DataTable, Figure
 def coverage_figure(
     states: Mapping[PageState, int], map_entries: int | None, state_path: Callable[[PageState], str] | None = None
 ) -> Figure | None:
-    """The states that there are; they lead to `state_path`. None for a source without pages. `map_entries` None: no
-    site map is known."""
+    """The states that there are; they lead to `state_path`. None for a source without pages. `map_entries` None or 0:
+    no site map names pages."""
     total = sum(states.values())
     if not total:
         return None
@@ -28,7 +28,7 @@ def coverage_figure(
         if states.get(state)
     ]
     note = ""
-    if map_entries is not None:
+    if map_entries:
         rows.append(Bar("on its site map", map_entries, "hollow"))
         table.append(("on its site map", f"{map_entries:,}", "–"))
         note = "An empty bar: addresses that the site itself names."

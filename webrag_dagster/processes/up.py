@@ -30,6 +30,7 @@ from webrag_dagster.processes.ui_guard import OPEN
 _TICK, _PAUSE, _GRACE, _SECONDS_TO_DIE = 0.5, 5.0, 12.0, 5.0
 _ANSWER_SECONDS = 5.0
 _WRONG_USAGE = 2
+_ENDING = b"ending Dagster and the database, which takes up to 20 s\n"
 
 logger = logging.getLogger(__name__)
 
@@ -134,10 +135,19 @@ def supervise(running: Sequence[Service], parent: int) -> None:
 
 
 def _wait(supervisor: int) -> int:
-    """Pass signals on to the supervisor and wait for it; end its group if it was killed. Returns the exit code."""
+    """Pass signals on to the supervisor, say so once, and wait for it; end its group if it was killed. Returns the exit
+    code."""
+    ending: list[int] = []
+
+    def end(number: int, _: object) -> None:
+        if not ending:
+            os.write(sys.stderr.fileno(), _ENDING)
+        ending.append(number)
+        os.kill(supervisor, signal.SIGTERM)
+
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN or number != signal.SIGHUP:  # ignored under nohup
-            signal.signal(number, lambda *_: os.kill(supervisor, signal.SIGTERM))
+            signal.signal(number, end)
     code = os.waitstatus_to_exitcode(os.waitpid(supervisor, 0)[1])
     _end_group(supervisor)
     return abs(code)
