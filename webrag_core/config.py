@@ -542,6 +542,11 @@ class Settings(BaseSettings):
         """What the caller gives, then the environment."""
         return init_settings, _Environment(settings_cls)
 
+    @property
+    def folder_of_backups(self) -> Path:
+        """Where the backups that the platform makes lie."""
+        return self.backup_folder or self.webrag_home / "backups"
+
     @field_validator("webrag_home", mode="before")
     @classmethod
     def _blank_home(cls, home: object) -> object:

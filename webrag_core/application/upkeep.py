@@ -16,6 +16,7 @@ from webrag_core.config import Settings
 from webrag_core.corpus import retention
 from webrag_core.corpus.forget import Removal, allow_again
 from webrag_core.corpus.refresh import Advance, RefreshReport
+from webrag_core.corpus.removal_list import keep_removals
 from webrag_core.corpus.sources import (
     attach_source,
     detach_source,
@@ -91,6 +92,7 @@ class Ingest(Operation):
         if self.again:
             async with corpus.database.connection() as connection:
                 await allow_again(connection, self.urls)
+            await keep_removals(corpus.database, services.settings)
 
         def counted(url: str, result: AddedDocument | FetchError) -> None:
             report.add(url, result)
@@ -192,6 +194,7 @@ class AddSource(SourceParameters, Upkeep[AttachedSource]):
                 name=None if self.name is None else one_line(self.name) or None,
             )
             source = await find_source(connection, key)
+        await keep_removals(database, settings)  # attaching it allows its pages again
         return AttachedSource(
             source=source.key,
             pages=self.pages,

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
+from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 
@@ -68,7 +69,8 @@ class StoredModel(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What a backup holds. `migrations` say which version of the schema it has; `settings` are without secrets."""
+    """What a backup holds. `migrations` say which version of the schema it has; `settings` are without secrets;
+    `corpus` is the number of the corpus, which earlier versions did not keep."""
 
     format: int
     version: str
@@ -79,6 +81,7 @@ class Manifest(BaseModel):
     models: list[StoredModel]
     settings: dict[str, Any]
     files: list[StoredFile] = []
+    corpus: UUID | None = None
 
 
 class ArchiveWriter:
@@ -167,13 +170,17 @@ class Archive:
         self._file = file
         try:
             with file.open(_MANIFEST) as stream:
-                self.manifest = Manifest.model_validate_json(_at_most(stream, _MAX_MANIFEST))
+                content = _at_most(stream, _MAX_MANIFEST)
+            self.manifest = Manifest.model_validate_json(content)
         except (KeyError, ValidationError, zipfile.BadZipFile, EOFError):
             raise self._broken("has no manifest") from None
         if self.manifest.format != FORMAT:
             raise InvalidInputError(
                 f"{path} was made by WebRAG {self.manifest.version}, in a format that this version does not read"
             )
+
+        self.digest = hashlib.sha256(content).hexdigest()
+        """SHA-256 of the manifest, which has those of all members."""
 
     async def pieces(self, table: StoredTable) -> AsyncIterator[bytes]:
         """The content of a table. Raises InvalidInputError, at its end, when it is not what was written."""

@@ -29,6 +29,7 @@ from webrag_core.backup.archive import (
     new_archive,
 )
 from webrag_core.config import Settings
+from webrag_core.corpus.removal_list import corpus_identity, identify
 from webrag_core.store.database import Database
 
 VECTORS = re.compile(r"vectors_[1-9][0-9]{0,8}")
@@ -65,9 +66,11 @@ async def back_up(database: Database, settings: Settings, file: Path) -> BackupR
     Raises InvalidInputError for a file that cannot be written, StoreError.
     """
     with new_archive(file) as archive:
-        async with database.long_job() as connection, connection.transaction():
-            await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            manifest = await _dump(connection, archive, settings)
+        async with database.long_job() as connection:
+            await identify(connection)
+            async with connection.transaction():
+                await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                manifest = await _dump(connection, archive, settings)
         for stored, content in _files(settings.webrag_home):
             archive.write_file(stored, content)
             manifest.files.append(stored)
@@ -110,6 +113,7 @@ async def _dump(connection: AsyncConnection, archive: ArchiveWriter, settings: S
         sequences=sequences,
         models=models,
         settings=public_settings(settings),
+        corpus=await corpus_identity(connection),
     )
 
 

@@ -2,10 +2,14 @@
 
 All of it happens in one transaction: whatever ends it early leaves an empty database and a mark in the home, by which
 other commands say what is the matter, until it is restored again.
+
+What was taken back after the backup was made does not come back with it: links to answers are left out, and what was
+removed on request goes again, before anybody can read it.
 """
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,19 +18,31 @@ from psycopg import AsyncConnection, sql
 from webrag_core.backup.archive import DATA_TABLES, Archive, Manifest, StoredTable, open_archive
 from webrag_core.backup.dump import public_settings
 from webrag_core.config import Settings
+from webrag_core.corpus.forget import Removal
+from webrag_core.corpus.removal_list import REMOVALS, RemovalList, identify, keep_removals, lists_beside, read_list
+from webrag_core.corpus.removed_again import remove_again
 from webrag_core.corpus.verification import VerificationCounts, Violation, verify_corpus
-from webrag_core.errors import InvalidInputError
+from webrag_core.errors import InvalidInputError, StoreError
+from webrag_core.history.shares import remove_all_shares
 from webrag_core.indexing.embedding_models import create_vector_table, ensure_vector_index, show_in_contract
+from webrag_core.indexing.lexical import drop_terms, unused_terms
 from webrag_core.store.database import Database
 from webrag_core.store.migrate import migrate, require_known
-from webrag_core.store.unfinished import mark_finished, mark_unfinished
+from webrag_core.store.scrub import rewrite
+from webrag_core.store.unfinished import mark_finished, mark_unfinished, unfinished
+
+logger = logging.getLogger(__name__)
 
 _MOST_VIOLATIONS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class RestoreReport:
-    """What was restored, what `verify` says of it, and the settings of the backup that differ from those here."""
+    """What was restored, what `verify` says of it, and the settings of the backup that differ from those here.
+
+    `links` counts those to answers that were left out, `removed` what was removed again by the lists `lists`;
+    `warnings` are sentences.
+    """
 
     tables: int
     rows: int
@@ -34,33 +50,53 @@ class RestoreReport:
     versions: int
     violations: tuple[Violation, ...]
     settings: tuple[str, ...]
+    links: int
+    removed: tuple[Removal, ...]
+    lists: tuple[Path, ...]
+    warnings: tuple[str, ...]
 
 
-async def restore(settings: Settings, file: Path) -> RestoreReport:
+async def restore(settings: Settings, file: Path, removals: Path | None = None) -> RestoreReport:
     """Restore the corpus of `file` into WEBRAG_HOME (or the database of DATABASE_URL), which has no page and no answer,
-    and verify it.
+    and verify it. What the list `removals` names, and those that lie beside the file or in the home, is removed again.
 
-    Raises InvalidInputError for a file that is no whole backup, one of a newer version, and where a corpus is already;
-    StoreError.
+    Raises InvalidInputError for a file that is no whole backup, one of a newer version, a list of another corpus, and
+    where a corpus is already; StoreError.
     """
     with open_archive(file) as archive:
         manifest = archive.manifest
         require_known(manifest.migrations, manifest.version)
+        lists, warnings = _lists(settings, file, removals, manifest)
         database = await Database.reach(settings)
+        links, removed = 0, list[Removal]()
         async with database.long_job() as connection:
-            await _require_empty(connection)
-            if settings.database_url is None:
-                mark_unfinished(settings.webrag_home)
-            async with connection.transaction():
-                await _load(connection, archive)
+            is_empty = await _is_empty(connection)
+            if not is_empty and (settings.database_url or unfinished(settings.webrag_home) != archive.digest):
+                raise InvalidInputError(
+                    "there is a corpus already; a backup is restored into an empty home (set WEBRAG_HOME to a new"
+                    " folder)"
+                )
+            if is_empty:  # otherwise an earlier call was killed after it had restored every row
+                if settings.database_url is None:
+                    mark_unfinished(settings.webrag_home, archive.digest)
+                async with connection.transaction():
+                    await _load(connection, archive)
+                    await connection.execute("SET LOCAL session_replication_role = origin")
+                    await migrate(connection)
+                    links = await remove_all_shares(connection)
+                    removed = await _remove_again(connection, manifest, list(lists.values()))
         for stored in manifest.files:
             target = settings.webrag_home / stored.path
             target.parent.mkdir(mode=0o700, exist_ok=True)
             target.write_bytes(archive.content(stored))
         mark_finished(settings.webrag_home)
+        if removed or (lists and not is_empty):
+            warnings += await _scrub(database)
+            warnings.append(f"what was removed is still in the backup {file}: delete it")
     counted = VerificationCounts()
     violations: list[Violation] = []
     async with await Database.open(settings) as opened:
+        await keep_removals(opened, settings)
         for model in manifest.models:
             await ensure_vector_index(opened, model.id)
         async with opened.long_job() as connection:
@@ -76,20 +112,68 @@ async def restore(settings: Settings, file: Path) -> RestoreReport:
         counted.versions,
         tuple(violations),
         _other_settings(manifest, settings),
+        links,
+        tuple(removed),
+        tuple(lists),
+        tuple(warnings),
     )
 
 
-async def _require_empty(connection: AsyncConnection) -> None:
+def _lists(
+    settings: Settings, file: Path, named: Path | None, manifest: Manifest
+) -> tuple[dict[Path, RemovalList], list[str]]:
+    """The lists of removals of this corpus, and what there is to say of others, or of none.
+
+    A backup of a version that kept no number of the corpus is taken to be of the list that is named.
+    """
+    lists, warnings = {}, []
+    if named is not None:
+        lists[named] = read_list(named)
+        if manifest.corpus not in (None, lists[named].corpus):
+            raise InvalidInputError(f"{named} is the list of another corpus than {file}")
+    for place in lists_beside((file.parent, settings.webrag_home)):
+        listed = read_list(place)
+        if listed.corpus == manifest.corpus:
+            lists[place] = listed
+        elif named is None or not place.samefile(named):
+            warnings.append(f"{place} is the list of removals of another corpus, as far as is known: it was not used")
+    if not lists:
+        warnings.append(
+            f"no list of removals was there: what `webrag forget` removed after {manifest.made:%Y-%m-%d %H:%M} UTC is"
+            f" back; name the {REMOVALS} of the home that the backup was made of with --removals"
+        )
+    return lists, warnings
+
+
+async def _remove_again(connection: AsyncConnection, manifest: Manifest, lists: list[RemovalList]) -> list[Removal]:
+    if manifest.corpus is None:
+        await identify(connection, lists[0].corpus if lists else None)
+    removed = []
+    for listed in lists:
+        removed += await remove_again(connection, listed, removed_by="webrag restore")
+    if removed:
+        await drop_terms(connection, await unused_terms(connection))
+    return removed
+
+
+async def _scrub(database: Database) -> list[str]:
+    """Take rows that were written and deleted again off the disk. Returns what was not reached."""
+    try:
+        rewritten = await rewrite(database)
+    except StoreError as error:
+        logger.warning("what was removed again is not off the disk: %s", error)
+        return ["what was removed is still on the disk: run `webrag forget --scrub`"]
+    return [f"what was removed is still in {place}" for place in rewritten.not_reached]
+
+
+async def _is_empty(connection: AsyncConnection) -> bool:
     cursor = await connection.execute("SELECT to_regclass('documents') IS NOT NULL")
     if await cursor.fetchone() != (True,):
-        return
+        return True
     cursor = await connection.execute(
         "SELECT EXISTS (SELECT FROM sources) OR EXISTS (SELECT FROM documents) OR EXISTS (SELECT FROM answer_runs)"
     )
-    if await cursor.fetchone() == (True,):
-        raise InvalidInputError(
-            "there is a corpus already; a backup is restored into an empty home (set WEBRAG_HOME to a new folder)"
-        )
+    return await cursor.fetchone() != (True,)
 
 
 async def _load(connection: AsyncConnection, archive: Archive) -> None:

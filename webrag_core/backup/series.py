@@ -10,6 +10,7 @@ from pathlib import Path
 
 from webrag_core.backup.dump import BackupReport, back_up
 from webrag_core.config import Settings
+from webrag_core.corpus.removal_list import keep_removals
 from webrag_core.errors import InvalidInputError
 from webrag_core.store.database import Database
 
@@ -24,19 +25,15 @@ class SeriesReport:
     deleted: tuple[str, ...]
 
 
-def backup_folder(settings: Settings) -> Path:
-    """Where backups of the series lie."""
-    return settings.backup_folder or settings.webrag_home / "backups"
-
-
 async def add_backup(database: Database, settings: Settings) -> SeriesReport:
     """Make a backup, then delete the oldest ones beyond BACKUPS_KEPT: files of other names stay.
 
     Raises InvalidInputError for a folder that cannot be written, StoreError; nothing is deleted then.
     """
-    folder = backup_folder(settings)
+    folder = settings.folder_of_backups
     await asyncio.to_thread(_make, folder)
     report = await back_up(database, settings, folder / f"corpus-{datetime.now(UTC):%Y%m%d-%H%M%S}.zip")
+    await keep_removals(database, settings)
     return SeriesReport(report, await asyncio.to_thread(_delete_old, folder, settings.backups_kept))
 
 

@@ -12,6 +12,7 @@ import typer
 
 from webrag_core.cli.output import Json, complain, print_json, print_line
 from webrag_core.config import load_settings
+from webrag_core.readable import counted
 
 if TYPE_CHECKING:
     from webrag_core.backup.dump import BackupReport
@@ -52,14 +53,25 @@ def backup(
 
 def restore(
     file: Annotated[Path, typer.Argument(help="File that `webrag backup` wrote.")],
+    removals: Annotated[
+        Path | None,
+        typer.Option(
+            help="`removals.json` of the home that the backup was made of: what it lists is removed again. One beside"
+            " the file, or in the home, is used anyway.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Restore a backup into an empty home (WEBRAG_HOME), and verify it. Exits with 1 when it is not whole."""
+    """Restore a backup into an empty home (WEBRAG_HOME), and verify it. Exits with 1 when it is not whole.
+
+    Links to answers are left out, and what was removed on request since goes again.
+    """
     from webrag_core.backup.load import restore as restore_backup
 
-    report: RestoreReport = asyncio.run(restore_backup(load_settings(), file))
+    report: RestoreReport = asyncio.run(restore_backup(load_settings(), file, removals))
     if as_json:
-        print_json(asdict(report))
+        print_json({**asdict(report), "removed": [removal.model_dump(mode="json") for removal in report.removed]})
     else:
         print_line(
             f"{report.rows:,} rows of {report.tables} tables: {report.documents:,} pages, {report.versions:,} texts,"
@@ -67,6 +79,12 @@ def restore(
         )
         for violation in report.violations:
             complain(f"{violation.rule}: {violation.where}: {violation.found}", style="red")
+        for removal in report.removed:
+            print_line(f"Removed again, as after the backup was made: {removal.kind} {removal.target}")
+        if report.links:
+            print_line(f"Left out: {counted(report.links, 'link')} to answers; share them again")
+        for warning in report.warnings:
+            complain(f"Warning: {warning}")
         if report.settings:
             print_line("The backup was made with other settings: " + ", ".join(report.settings))
     if report.violations:

@@ -18,6 +18,7 @@ async def ingest_git(folder: Path, base_url: str, dates: HistoryDates, revision:
     from webrag_core.corpus.forget import allow_again
     from webrag_core.corpus.histories import HistoryIngestor
     from webrag_core.corpus.ingestor import gather_bounded
+    from webrag_core.corpus.removal_list import keep_removals
     from webrag_core.indexing.pipeline import Corpus
 
     history = GitFolder(folder, with_scheme(base_url), revision=revision)
@@ -26,10 +27,11 @@ async def ingest_git(folder: Path, base_url: str, dates: HistoryDates, revision:
     counts = dict.fromkeys(("fetched", "unchanged"), 0)
     versions = ended = 0
     try:
-        async with Corpus.open(load_settings()) as corpus:
+        async with Corpus.open(settings := load_settings()) as corpus:
             histories = HistoryIngestor(corpus.database, history, dates)
             async with corpus.database.connection() as connection:
                 await allow_again(connection, list(files))
+            await keep_removals(corpus.database, settings)
             with progress(len(files), "ingest") as advance:
 
                 async def take(url: str) -> HistoryOutcome:

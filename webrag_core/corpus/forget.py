@@ -70,18 +70,20 @@ async def forget(database: Database, target: str, *, removed_by: str, dry_run: b
 
 async def allow_again(connection: AsyncConnection, urls: Sequence[str]) -> None:
     """Allow canonical `urls` to be stored again, on explicit request."""
-    await connection.execute("DELETE FROM forgotten_urls WHERE url_sha256 = ANY(%s)", ([_digest(url) for url in urls],))
+    await connection.execute(
+        "DELETE FROM forgotten_urls WHERE url_sha256 = ANY(%s)", ([digest_of(url) for url in urls],)
+    )
 
 
 async def _forget_page(database: Database, url: str, removed_by: str, dry_run: bool) -> Removal:
     async with database.connection() as connection, connection.transaction(force_rollback=dry_run):
-        counts = await _remove_page(connection, url)
+        counts = await remove_page(connection, url)
         if not counts:
             raise InvalidInputError(f"nothing is stored of {url}; `webrag status` names the sources that there are")
         host = url.split("/", 3)[2]
         await lock_host(connection, host)
         await drop_empty_sources(connection, host)
-        return await _record(connection, "page", url, counts, removed_by, dry_run)
+        return await record_removal(connection, "page", url, counts, removed_by, dry_run)
 
 
 async def _forget_source(database: Database, source: Source, removed_by: str, dry_run: bool) -> Removal:
@@ -102,41 +104,48 @@ async def _forget_source(database: Database, source: Source, removed_by: str, dr
             if row is None:
                 break
             last = int(row[0])
-            counts += await _remove_page(connection, str(row[1]), source.key)
+            counts += await remove_page(connection, str(row[1]), source.key)
     async with database.connection() as connection, connection.transaction(force_rollback=dry_run):
-        counts += await _remove_source(connection, source)
-        return await _record(connection, "source", source.key, counts, removed_by, dry_run)
+        counts += await remove_source(connection, source)
+        return await record_removal(connection, "source", source.key, counts, removed_by, dry_run)
 
 
 async def _forget_answer(database: Database, answer_id: int, removed_by: str, dry_run: bool) -> Removal:
     async with database.connection() as connection, connection.transaction(force_rollback=dry_run):
-        counts = await _remove_rows(connection, "answer", {"answer": answer_id})
+        counts = await remove_rows(connection, "answer", {"answer": answer_id})
         if not counts["answers"]:
             raise InvalidInputError(f"there is no answer {answer_id}; `webrag answers list` names those that there are")
-        return await _record(connection, "answer", str(answer_id), counts, removed_by, dry_run)
+        return await record_removal(connection, "answer", str(answer_id), counts, removed_by, dry_run)
 
 
 async def discard_answers(connection: AsyncConnection, answers: Sequence[int]) -> None:
     """Remove answer runs that say nothing new, of a question that was asked again: no removal is recorded."""
     for answer_id in answers:
-        await _remove_rows(connection, "answer", {"answer": answer_id})
+        await remove_rows(connection, "answer", {"answer": answer_id})
 
 
-async def _record(
-    connection: AsyncConnection, kind: Kind, target: str, counts: Counter[str], removed_by: str, dry_run: bool
+async def record_removal(
+    connection: AsyncConnection, kind: Kind, target: str, counts: Counter[str], removed_by: str, dry_run: bool = False
 ) -> Removal:
+    """Keep the proof of a removal: digest and counts."""
     nonzero = {name: number for name, number in counts.items() if number}
     await connection.execute(
         "INSERT INTO removals (kind, subject_sha256, removed_by, counts) VALUES (%s, %s, %s, %s)",
-        (kind, _digest(target), removed_by, Jsonb(nonzero)),
+        (kind, digest_of(target), removed_by, Jsonb(nonzero)),
     )
-    return Removal(kind=kind, target=target, subject_sha256=_digest(target), dry_run=dry_run, counts=nonzero)
+    return Removal(kind=kind, target=target, subject_sha256=digest_of(target), dry_run=dry_run, counts=nonzero)
 
 
-async def _remove_page(connection: AsyncConnection, url: str, source_key: str | None = None) -> Counter[str]:
-    """Remove one page under all of its URLs; call inside a transaction. Empty counts: nothing was stored of it."""
+async def remove_page(
+    connection: AsyncConnection, url: str, source_key: str | None = None, *, alone: bool = False
+) -> Counter[str]:
+    """Remove one page under all of its URLs; call inside a transaction. Empty counts: nothing was stored of it.
+
+    `alone`: nobody else has the corpus open, so that no URL is locked; a transaction has room for thousands of locks.
+    """
     urls = await _urls_of(connection, url)
-    await lock_urls(connection, *urls)
+    if not alone:
+        await lock_urls(connection, *urls)
     document = await find_document(connection, url)
     urls = sorted({*urls, *await _urls_of(connection, url)})
     counts: Counter[str] = Counter()
@@ -146,8 +155,8 @@ async def _remove_page(connection: AsyncConnection, url: str, source_key: str | 
         names += await _titles(connection, document.id)
         await drop_quotes(connection, document.id)
         counts["task_passages"] = await drop_passages(connection, document.id)
-        counts += await _remove_rows(connection, "document", {"document": document.id})
-    counts += await _remove_rows(connection, "urls", {"urls": list(urls)})
+        counts += await remove_rows(connection, "document", {"document": document.id})
+    counts += await remove_rows(connection, "urls", {"urls": list(urls)})
     counts["answer_rounds"] = await redact_rounds(connection, urls)
     await drop_names(connection, names)
     for address in urls:
@@ -158,7 +167,7 @@ async def _remove_page(connection: AsyncConnection, url: str, source_key: str | 
         await connection.execute(
             "INSERT INTO forgotten_urls (url_sha256, source_sha256) SELECT unnest(%s::text[]), %s"
             " ON CONFLICT (url_sha256) DO NOTHING",
-            ([_digest(address) for address in urls], None if source_key is None else _digest(source_key)),
+            ([digest_of(address) for address in urls], None if source_key is None else digest_of(source_key)),
         )
     return counts
 
@@ -179,7 +188,7 @@ async def _titles(connection: AsyncConnection, document_id: int) -> list[str]:
     return [str(row[0]) for row in await cursor.fetchall()]
 
 
-async def _remove_rows(connection: AsyncConnection, subject: Subject, parameters: Mapping[str, object]) -> Counter[str]:
+async def remove_rows(connection: AsyncConnection, subject: Subject, parameters: Mapping[str, object]) -> Counter[str]:
     """Remove the rows that go with a subject from every table, by the name under which they are counted."""
     counts: Counter[str] = Counter()
     for table, rows in rows_of(subject):
@@ -325,7 +334,7 @@ async def remove_edges(
     return int(edges), [str(row[0]) for row in await cursor.fetchall() if row[0]]
 
 
-async def _remove_source(connection: AsyncConnection, source: Source) -> Counter[str]:
+async def remove_source(connection: AsyncConnection, source: Source) -> Counter[str]:
     """Remove what is left of a source without documents: ledger lines of pages that were never stored, its own row."""
     counts: Counter[str] = Counter()
     place = source.key.partition("/")[0] + source.path_prefix
@@ -340,8 +349,9 @@ async def _remove_source(connection: AsyncConnection, source: Source) -> Counter
         (place,),
     )
     counts["ledger_lines"] = int((await cursor.fetchone() or (0,))[0])
-    return counts + await _remove_rows(connection, "source", {"source": source.id})
+    return counts + await remove_rows(connection, "source", {"source": source.id})
 
 
-def _digest(text: str) -> str:
+def digest_of(text: str) -> str:
+    """SHA-256 of a canonical URL, the key of a source or the number of an answer, as removals are kept."""
     return hashlib.sha256(text.encode()).hexdigest()

@@ -152,6 +152,7 @@ _LEDGER = (
     Table("outbox_readers", ("name",), "webrag_core.corpus.outbox", stays="who reads the outbox, and how far"),
     Table("retention_horizons", ("history",), "webrag_core.corpus.retention", stays="how far histories are pruned"),
     Table("removals", ("id",), "webrag_core.corpus.forget", stays="the proof of a removal: digests and numbers"),
+    Table("corpus_identity", ("id",), "webrag_core.corpus.removal_list", stays="a random number"),
     Table("forgotten_urls", ("url_sha256",), "webrag_core.corpus.forget", stays="digests, so that no page comes back"),
 )
 _ANSWERS = (

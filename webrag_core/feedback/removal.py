@@ -5,6 +5,7 @@ from __future__ import annotations
 from webrag_core.config import Settings
 from webrag_core.corpus.forget import Removal, forget
 from webrag_core.corpus.page_files import delete_page_files
+from webrag_core.corpus.removal_list import keep_removals
 from webrag_core.feedback.goldens import renew_goldens
 from webrag_core.store.database import Database
 
@@ -15,7 +16,8 @@ async def remove(
     """`forget`, and then the files of `corpus.page_files` below the home of `settings`.
 
     The files are looked after even where nothing is stored under `target`: a removal that was killed may have left
-    them. Raises InvalidInputError as `forget` does, and for a file that can be neither deleted nor written.
+    them, and may be missing from the list by which restored backups lose it again. Raises InvalidInputError as `forget`
+    does, and for a file that can be neither deleted nor written.
     """
     try:
         return await forget(database, target, removed_by=removed_by, dry_run=dry_run)
@@ -23,3 +25,4 @@ async def remove(
         if not dry_run:
             delete_page_files(settings.webrag_home)
             await renew_goldens(database, settings)
+            await keep_removals(database, settings)

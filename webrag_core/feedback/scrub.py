@@ -14,7 +14,6 @@ from typing import Protocol
 
 from pydantic import BaseModel
 
-from webrag_core.backup.series import backup_folder
 from webrag_core.config import Settings
 from webrag_core.corpus.forget import Removal
 from webrag_core.corpus.page_files import delete_page_files
@@ -115,7 +114,7 @@ async def scrub(database: Database, settings: Settings, target: str | None, *, r
 
 def _backups(settings: Settings) -> list[Path]:
     """Backups in the places that are known; others may lie anywhere."""
-    folders = {backup_folder(settings), settings.webrag_home / "backups"}
+    folders = {settings.folder_of_backups, settings.webrag_home / "backups"}
     return sorted(file for folder in folders if folder.is_dir() for file in folder.glob("*.zip"))
 
 

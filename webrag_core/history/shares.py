@@ -82,6 +82,12 @@ async def remove_share(connection: AsyncConnection, share_id: int) -> Share:
     return share
 
 
+async def remove_all_shares(connection: AsyncConnection) -> int:
+    """Revoke every link. Returns how many were in force: nobody knows which of them were revoked since a backup."""
+    cursor = await connection.execute("DELETE FROM answer_shares RETURNING expires_at > now()")
+    return sum(row[0] for row in await cursor.fetchall())
+
+
 async def answer_of_token(connection: AsyncConnection, token: str) -> int | None:
     """The number of the answer that a token shows now; None for every other text. The token is compared by its digest,
     in constant time."""

@@ -10,11 +10,21 @@ from webrag_core.errors import StoreError
 _MARK = "restore-unfinished"
 
 
-def mark_unfinished(home: Path) -> None:
-    """Say in the home that a restore has begun."""
-    descriptor = os.open(home / _MARK, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    os.fsync(descriptor)
-    os.close(descriptor)
+def mark_unfinished(home: Path, backup: str) -> None:
+    """Say in the home that a restore of a backup, by its digest, has begun."""
+    descriptor = os.open(home / _MARK, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with open(descriptor, "w", encoding="ascii") as stream:
+        stream.write(backup)
+        stream.flush()
+        os.fsync(descriptor)
+
+
+def unfinished(home: Path) -> str | None:
+    """The digest of the backup whose restore broke off; None where none did."""
+    try:
+        return (home / _MARK).read_text(encoding="ascii", errors="replace")
+    except FileNotFoundError:
+        return None
 
 
 def mark_finished(home: Path) -> None:

@@ -1,0 +1,162 @@
+"""What was removed on request, as a file beside the database: digests, by which a restored backup loses it again.
+
+A backup holds what was there when it was made. The list holds no address and no text; it is written anew after each
+removal, into the home and into the folder of backups, and is complete each time.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Literal
+from uuid import UUID
+
+from psycopg import AsyncConnection
+from pydantic import AwareDatetime, BaseModel, Field, ValidationError
+
+from webrag_core.config import Settings
+from webrag_core.errors import InvalidInputError
+from webrag_core.store.database import Database
+
+logger = logging.getLogger(__name__)
+
+REMOVALS = "removals.json"
+"""Name of the file, in the home and in the folder of backups."""
+_LONGEST = 1_000_000_000  # bytes of the file: some 5 million pages
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class ListedRemoval(BaseModel):
+    """A row of `removals`."""
+
+    kind: Literal["page", "source", "answer"]
+    subject: Digest
+    at: AwareDatetime
+
+
+class ListedUrl(BaseModel):
+    """A row of `forgotten_urls`; `source` is the digest of the source that was removed with the page."""
+
+    url: Digest
+    source: Digest | None = None
+    at: AwareDatetime
+
+
+class RemovalList(BaseModel):
+    """All that was removed from a corpus and was not wanted again since."""
+
+    format: Literal[1] = 1
+    corpus: UUID
+    removals: list[ListedRemoval]
+    urls: list[ListedUrl]
+
+    def since(self, earlier: RemovalList) -> RemovalList:
+        """What is in this list, and not in one of an earlier moment. Compared by rows: clocks may differ."""
+        had = {(removal.kind, removal.subject, removal.at) for removal in earlier.removals}
+        forgotten = {(listed.url, listed.at) for listed in earlier.urls}
+        return RemovalList(
+            corpus=self.corpus,
+            removals=[one for one in self.removals if (one.kind, one.subject, one.at) not in had],
+            urls=[one for one in self.urls if (one.url, one.at) not in forgotten],
+        )
+
+
+async def corpus_identity(connection: AsyncConnection) -> UUID | None:
+    """The random number of the corpus; None for a schema of before it was kept, and where nobody needed it so far."""
+    if not await _is_kept(connection):
+        return None
+    row = await (await connection.execute("SELECT id FROM corpus_identity")).fetchone()
+    return None if row is None else row[0]
+
+
+async def identify(connection: AsyncConnection, corpus: UUID | None = None) -> None:
+    """Give the corpus its number, a random one by default, where it has none and the schema keeps it."""
+    if await _is_kept(connection):
+        await connection.execute(
+            "INSERT INTO corpus_identity (id) VALUES (coalesce(%s, gen_random_uuid())) ON CONFLICT DO NOTHING",
+            (corpus,),
+        )
+
+
+async def _is_kept(connection: AsyncConnection) -> bool:
+    cursor = await connection.execute("SELECT to_regclass('corpus_identity') IS NOT NULL")
+    return await cursor.fetchone() == (True,)
+
+
+async def removals_of(connection: AsyncConnection) -> RemovalList:
+    """The list as the tables have it, of a corpus that has its number (`identify`)."""
+    corpus = await corpus_identity(connection)
+    assert corpus is not None
+    cursor = await connection.execute("SELECT kind, subject_sha256, removed_at FROM removals ORDER BY id")
+    removals = [ListedRemoval(kind=row[0], subject=row[1], at=row[2]) for row in await cursor.fetchall()]
+    cursor = await connection.execute("SELECT url_sha256, source_sha256, forgotten_at FROM forgotten_urls ORDER BY 1")
+    urls = [ListedUrl(url=row[0], source=row[1], at=row[2]) for row in await cursor.fetchall()]
+    return RemovalList(corpus=corpus, removals=removals, urls=urls)
+
+
+async def keep_removals(database: Database, settings: Settings) -> None:
+    """Write the list anew, wherever it is kept; where nothing was ever removed there is none.
+
+    Raises InvalidInputError for a home that cannot be written. A folder of backups that is not there gets it with the
+    next backup.
+    """
+    async with database.connection() as connection:
+        await identify(connection)
+    async with database.snapshot() as connection:
+        listed = await removals_of(connection)
+    folders = list_folders(settings)
+    if listed.removals or listed.urls or any((folder / REMOVALS).exists() for folder in folders):
+        content = listed.model_dump_json(exclude_none=True)
+        for folder in folders:
+            _write(folder / REMOVALS, content)
+    missing = settings.backup_folder
+    if missing is not None and not missing.is_dir() and listed.removals:
+        logger.warning("the list of removals is not in %s, which is not there; the next backup puts it there", missing)
+
+
+def list_folders(settings: Settings) -> list[Path]:
+    """Where the list is kept: the home, and the folder of backups where it is there."""
+    folder = settings.folder_of_backups
+    return [settings.webrag_home, *([folder] if folder.is_dir() else [])]
+
+
+def read_list(file: Path) -> RemovalList:
+    """Read a list. Raises InvalidInputError for a file that is none."""
+    try:
+        with open(file, "rb") as stream:
+            content = stream.read(_LONGEST + 1)
+        if len(content) > _LONGEST:
+            raise InvalidInputError(f"{file} is too long for a list of removals")
+        return RemovalList.model_validate_json(content)
+    except OSError as error:
+        raise InvalidInputError(f"{file} cannot be read: {error.strerror}") from error
+    except ValidationError:
+        raise InvalidInputError(f"{file} is no list of removals, or one of a newer version") from None
+
+
+def lists_beside(files: Iterable[Path]) -> list[Path]:
+    """Lists in these folders, each once."""
+    return [*dict.fromkeys(file.resolve() for folder in files if (file := folder / REMOVALS).is_file())]
+
+
+def _write(file: Path, content: str) -> None:
+    fresh = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        try:
+            with open(descriptor, "w", encoding="ascii") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(descriptor)
+            fresh.replace(file)
+        finally:
+            fresh.unlink(missing_ok=True)
+    except OSError as error:
+        raise InvalidInputError(
+            f"{file}, the list of what was removed, cannot be written: {error.strerror}; without it a restored backup"
+            " brings that back. Run the same command again"
+        ) from error
