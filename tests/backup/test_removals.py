@@ -147,6 +147,7 @@ async def _rules(settings: Settings) -> set[str]:
         return await broken_rules(database)
 
 
+@pytest.mark.slow
 def test_a_source_that_was_removed_goes_again_unless_it_was_attached_again(
     corpus: Settings, file: Path, server_url: str, tmp_path: Path
 ) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 from uuid import UUID
 
-from pydantic import AwareDatetime, BaseModel, Field, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, ValidationError
 
 from webrag_core.corpus.tables import MIGRATIONS, TABLES
 from webrag_core.errors import InvalidInputError, StoreError
@@ -30,6 +30,14 @@ _MAX_MANIFEST = 16_000_000
 _MAX_FILE = 64_000_000
 _BATCH = 1 << 20
 _LEVEL = 1  # of deflate: text shrinks to a third, and three times the effort saves a tenth more
+
+
+def _below(path: str) -> str:
+    """A path that leads nowhere but below its folder. Raises ValueError."""
+    parts = path.split("/")
+    if any(part in ("", ".", "..") or not part.isprintable() or "\\" in part for part in parts):
+        raise ValueError("leads out of its folder")
+    return path
 
 
 class StoredTable(BaseModel):
@@ -58,6 +66,19 @@ class StoredFile(BaseModel):
         return f"files/{self.path}"
 
 
+class StoredRecord(BaseModel):
+    """A file of Dagster's history, by its path below the folder of that."""
+
+    path: Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(_below)]
+    bytes: int = Field(ge=0)
+    sha256: str
+
+    @property
+    def member(self) -> str:
+        """Its name in the file."""
+        return f"dagster/{self.path}"
+
+
 class StoredModel(BaseModel):
     """An embedding model whose vectors are in the backup."""
 
@@ -70,7 +91,8 @@ class StoredModel(BaseModel):
 
 class Manifest(BaseModel):
     """What a backup holds. `migrations` say which version of the schema it has; `settings` are without secrets;
-    `corpus` is the number of the corpus, which earlier versions did not keep."""
+    `corpus` is the number of the corpus, which earlier versions did not keep; `history` is Dagster's, where it was
+    wanted."""
 
     format: int
     version: str
@@ -82,6 +104,7 @@ class Manifest(BaseModel):
     settings: dict[str, Any]
     files: list[StoredFile] = []
     corpus: UUID | None = None
+    history: list[StoredRecord] = []
 
 
 class ArchiveWriter:
@@ -108,6 +131,10 @@ class ArchiveWriter:
     def write_file(self, stored: StoredFile, content: bytes) -> None:
         """Write a file of the home."""
         self._file.writestr(stored.member, content)
+
+    def size(self, member: str) -> int:
+        """Bytes of a member that was written, as they were."""
+        return self._file.getinfo(member).file_size
 
     def finish(self, manifest: Manifest) -> None:
         """Write what belongs to the backup, the last of it."""
@@ -182,18 +209,25 @@ class Archive:
         self.digest = hashlib.sha256(content).hexdigest()
         """SHA-256 of the manifest, which has those of all members."""
 
-    async def pieces(self, table: StoredTable) -> AsyncIterator[bytes]:
+    def pieces(self, table: StoredTable) -> AsyncIterator[bytes]:
         """The content of a table. Raises InvalidInputError, at its end, when it is not what was written."""
+        return self._checked(table.member, table.sha256, table.name)
+
+    def record(self, record: StoredRecord) -> AsyncIterator[bytes]:
+        """The content of a file of Dagster's history. Raises as `pieces`."""
+        return self._checked(record.member, record.sha256, record.member)
+
+    async def _checked(self, member: str, sha256: str, name: str) -> AsyncIterator[bytes]:
         digest = hashlib.sha256()
         try:
-            with self._file.open(table.member) as stream:
+            with self._file.open(member) as stream:
                 while piece := await asyncio.to_thread(stream.read, _BATCH):
                     digest.update(piece)
                     yield piece
         except (KeyError, zipfile.BadZipFile, EOFError, OSError):
-            raise self._broken(f"lacks {table.name}, or it is damaged") from None
-        if digest.hexdigest() != table.sha256:
-            raise self._broken(f"has another {table.name} than was written")
+            raise self._broken(f"lacks {name}, or it is damaged") from None
+        if digest.hexdigest() != sha256:
+            raise self._broken(f"has another {name} than was written")
 
     def content(self, stored: StoredFile) -> bytes:
         """A file of the home. Raises InvalidInputError when it is not what was written."""

@@ -28,6 +28,7 @@ from webrag_core.backup.archive import (
     StoredTable,
     new_archive,
 )
+from webrag_core.backup.dagster_history import dump_history, require_history
 from webrag_core.config import Settings
 from webrag_core.corpus.removal_list import corpus_identity, identify
 from webrag_core.store.database import Database
@@ -52,19 +53,22 @@ WHERE q.schemaname = current_schema() AND t.relname = ANY(%s) AND q.last_value I
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:
-    """What a backup holds: rows of all tables, bytes of the file."""
+    """What a backup holds: rows of all tables, files of Dagster's history, bytes of the file."""
 
     file: Path
     tables: int
     rows: int
     bytes: int
+    dagster_files: int
 
 
-async def back_up(database: Database, settings: Settings, file: Path) -> BackupReport:
-    """Write the corpus to `file`, which must not be there. `database` need not be migrated or open.
+async def back_up(database: Database, settings: Settings, file: Path, *, with_dagster: bool = False) -> BackupReport:
+    """Write the corpus to `file`, which must not be there, and Dagster's history where it is wanted. `database` need
+    not be migrated or open.
 
-    Raises InvalidInputError for a file that cannot be written, StoreError.
+    Raises InvalidInputError for a file that cannot be written and for a history that is not in the home, StoreError.
     """
+    history = require_history(settings) if with_dagster else None
     with new_archive(file) as archive:
         async with database.long_job() as connection:
             await identify(connection)
@@ -74,12 +78,15 @@ async def back_up(database: Database, settings: Settings, file: Path) -> BackupR
         for stored, content in _files(settings.webrag_home):
             archive.write_file(stored, content)
             manifest.files.append(stored)
+        if history is not None:
+            manifest.history = await dump_history(history, archive)
         archive.finish(manifest)
     return _report(file, manifest)
 
 
 def _report(file: Path, manifest: Manifest) -> BackupReport:
-    return BackupReport(file, len(manifest.tables), sum(table.rows for table in manifest.tables), file.stat().st_size)
+    rows = sum(table.rows for table in manifest.tables)
+    return BackupReport(file, len(manifest.tables), rows, file.stat().st_size, len(manifest.history))
 
 
 async def _dump(connection: AsyncConnection, archive: ArchiveWriter, settings: Settings) -> Manifest:

@@ -16,6 +16,7 @@ from pathlib import Path
 from psycopg import AsyncConnection, sql
 
 from webrag_core.backup.archive import DATA_TABLES, Archive, Manifest, StoredTable, open_archive
+from webrag_core.backup.dagster_history import load_history, require_no_history
 from webrag_core.backup.dump import public_settings
 from webrag_core.config import Settings
 from webrag_core.corpus.forget import Removal
@@ -54,19 +55,30 @@ class RestoreReport:
     removed: tuple[Removal, ...]
     lists: tuple[Path, ...]
     warnings: tuple[str, ...]
+    dagster_files: int
+    """Of Dagster's history, where it was asked for."""
 
 
-async def restore(settings: Settings, file: Path, removals: Path | None = None) -> RestoreReport:
+async def restore(
+    settings: Settings, file: Path, removals: Path | None = None, *, with_dagster: bool = False
+) -> RestoreReport:
     """Restore the corpus of `file` into WEBRAG_HOME (or the database of DATABASE_URL), which has no page and no answer,
     and verify it. What the list `removals` names, and those that lie beside the file or in the home, is removed again.
+    Dagster's history goes into the home where it is wanted.
 
-    Raises InvalidInputError for a file that is no whole backup, one of a newer version, a list of another corpus, and
-    where a corpus is already; StoreError.
+    Raises InvalidInputError for a file that is no whole backup, one of a newer version, one without the history that is
+    wanted, a list of another corpus, and where a corpus or a history is already; StoreError.
     """
     with open_archive(file) as archive:
         manifest = archive.manifest
         require_known(manifest.migrations, manifest.version)
+        if with_dagster and not manifest.history:
+            raise InvalidInputError(f"{file} holds no history of Dagster: it was made without --with-dagster")
         lists, warnings = _lists(settings, file, removals, manifest)
+        if manifest.history and not with_dagster:
+            warnings.append(
+                "Dagster's history in the backup was left out; --with-dagster restores it into an empty home"
+            )
         database = await Database.reach(settings)
         links, removed = 0, list[Removal]()
         async with database.long_job() as connection:
@@ -76,6 +88,8 @@ async def restore(settings: Settings, file: Path, removals: Path | None = None) 
                     "there is a corpus already; a backup is restored into an empty home (set WEBRAG_HOME to a new"
                     " folder)"
                 )
+            if is_empty and with_dagster:
+                require_no_history(settings)
             if is_empty:  # otherwise an earlier call was killed after it had restored every row
                 if settings.database_url is None:
                     mark_unfinished(settings.webrag_home, archive.digest)
@@ -89,6 +103,10 @@ async def restore(settings: Settings, file: Path, removals: Path | None = None) 
             target = settings.webrag_home / stored.path
             target.parent.mkdir(mode=0o700, exist_ok=True)
             target.write_bytes(archive.content(stored))
+        if with_dagster:
+            await load_history(settings, archive)
+            if lists:
+                warnings.append("Dagster's history may hold what was removed: run `webrag forget --scrub`")
         mark_finished(settings.webrag_home)
         if removed or (lists and not is_empty):
             warnings += await _scrub(database)
@@ -116,6 +134,7 @@ async def restore(settings: Settings, file: Path, removals: Path | None = None) 
         tuple(removed),
         tuple(lists),
         tuple(warnings),
+        len(manifest.history) if with_dagster else 0,
     )
 
 

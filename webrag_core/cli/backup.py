@@ -30,11 +30,14 @@ def add_backup_commands(app: typer.Typer) -> None:
 
 def backup(
     file: Annotated[Path, typer.Argument(help="File to write, which must not be there; zip by its kind.")],
+    with_dagster: Annotated[
+        bool, typer.Option("--with-dagster", help="Dagster's history too: runs, events, logs, schedules' states.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Write the whole corpus to one file, as it is at one moment. Everything else works meanwhile.
 
-    It holds all pages, answers, vectors and the settings without secrets; not Dagster's history.
+    It holds all pages, answers, vectors and the settings without secrets.
     """
     from webrag_core.backup.dump import back_up
     from webrag_core.store.database import Database
@@ -42,13 +45,14 @@ def backup(
     async def work() -> BackupReport:
         settings = load_settings()
         async with await Database.open(settings) as database:
-            return await back_up(database, settings, file)
+            return await back_up(database, settings, file, with_dagster=with_dagster)
 
     report = asyncio.run(work())
     if as_json:
         print_json(asdict(report))
     else:
-        print_line(f"{report.rows:,} rows of {report.tables} tables, {report.bytes:,} bytes: {report.file}")
+        history = f", {counted(report.dagster_files, 'file')} of Dagster's history" if with_dagster else ""
+        print_line(f"{report.rows:,} rows of {report.tables} tables{history}, {report.bytes:,} bytes: {report.file}")
 
 
 def restore(
@@ -61,6 +65,9 @@ def restore(
             show_default=False,
         ),
     ] = None,
+    with_dagster: Annotated[
+        bool, typer.Option("--with-dagster", help="Dagster's history too, where the backup has it.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Restore a backup into an empty home (WEBRAG_HOME), and verify it. Exits with 1 when it is not whole.
@@ -69,7 +76,7 @@ def restore(
     """
     from webrag_core.backup.load import restore as restore_backup
 
-    report: RestoreReport = asyncio.run(restore_backup(load_settings(), file, removals))
+    report: RestoreReport = asyncio.run(restore_backup(load_settings(), file, removals, with_dagster=with_dagster))
     if as_json:
         print_json({**asdict(report), "removed": [removal.model_dump(mode="json") for removal in report.removed]})
     else:
@@ -85,6 +92,8 @@ def restore(
             print_line(f"Left out: {counted(report.links, 'link')} to answers; share them again")
         for warning in report.warnings:
             complain(f"Warning: {warning}")
+        if with_dagster:
+            print_line(f"{counted(report.dagster_files, 'file')} of Dagster's history")
         if report.settings:
             print_line("The backup was made with other settings: " + ", ".join(report.settings))
     if report.violations:
