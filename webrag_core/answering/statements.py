@@ -9,7 +9,7 @@ from webrag_core.answering.compose.highlights import Shown
 from webrag_core.answering.compose.select import Choice
 from webrag_core.answering.events import AnswerEvent, CitationReady, SentenceReady
 from webrag_core.answering.models import AnswerSentence, Highlight, Listed
-from webrag_core.answering.proof.recheck import VersionTexts, problem_of
+from webrag_core.answering.proof.recheck import CitedVersion, cited_version, problem_of
 from webrag_core.answering.stored import describe_quotes
 from webrag_core.answering.units import Unit
 from webrag_core.corpus.quotes import Quote
@@ -32,7 +32,7 @@ class Statements:
         self._corpus = corpus
         self._emit = emit
         self._numbers: dict[Quote, int] = {}
-        self._texts: VersionTexts = {}
+        self._versions: dict[int, CitedVersion] = {}
 
     @property
     def streams(self) -> bool:
@@ -47,7 +47,10 @@ class Statements:
         guard.check_output([saying.text, *map(saying.unit.slice, saying.unit.spans)], self._corpus.settings)
         known = set(self.quotes)
         async with self._corpus.database.connection() as connection:
-            if await problem_of(connection, saying.text, saying.proof, quotes, self._texts) is not None:
+            for version_id in {quote.version_id for quote in quotes} - self._versions.keys():
+                self._versions[version_id] = await cited_version(connection, version_id)
+            quoted = [self._versions[quote.version_id].quoted(quote) for quote in quotes]
+            if problem_of(saying.text, saying.proof, quoted) is not None:
                 self.unproved += 1
                 return
             numbers = [self._cited(quote, _heading(saying.unit), choice.support) for quote in quotes]
