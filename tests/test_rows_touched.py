@@ -20,6 +20,7 @@ from tests.command_line import Webrag, webrag_here
 from tests.conftest import fresh_database
 from tests.rows_touched import rows_touched
 from tests.web.serving import web_server
+from webrag_core.answering.proof.recheck import recheck
 from webrag_core.config import Settings
 from webrag_core.corpus.outbox import Place, read_changes, unfinished_sources
 from webrag_core.corpus.sources import count_sources, list_sources
@@ -33,13 +34,15 @@ from webrag_core.store.database import Database
 __all__ = ["webrag_here"]
 
 FEW, MANY = 100, 3_000
-BIG = "big.example"
+BIG, OLD = "big.example", "host1.example"
 TEXT = "# Page\n\nThe kettle holds three litres of water.\n"
 
 # `size` of everything. Ids are given, so that rows of several tables name each other:
 #   BIG, source 1, has the documents 1, 2, ... with two texts each, the versions 2n - 1 (past) and 2n;
 #   the sources 2, 3, ... have a document each, 100,001, 100,002, ..., with one text; the first five are not indexed;
-#   answers in prose have the even ids, each after the run that gathered its evidence; both quote.
+#   the page of OLD, source 2, was there and gone `size` times, before everything else changed;
+#   answers in prose have the even ids, each after the run that gathered its evidence; both quote,
+#   and three sentences of each say the same.
 _GROW = """
 INSERT INTO sources (id, key) OVERRIDING SYSTEM VALUE SELECT 1, {big};
 INSERT INTO sources (id, key) OVERRIDING SYSTEM VALUE
@@ -65,15 +68,17 @@ FROM generate_series(1, {size}) n, generate_series(1, 2) number, LATERAL (SELECT
 UNION ALL SELECT 100000 + n, 100000 + n, 1, {text}, encode(sha256({text}::bytea), 'hex'), 200, 'text/html',
                  '2023-01-01', NULL, 'html-1', {reader} FROM generate_series(1, {size}) n;
 
-INSERT INTO version_periods (document_id, version_id, seen_from, seen_last, seen_until, basis)
-SELECT document_id, id, fetched_at, fetched_at, CASE WHEN superseded_at IS NOT NULL THEN fetched_at + interval '1 week'
-       END, 'seen' FROM document_versions WHERE document_id <= {size}
-UNION ALL SELECT id, current_version, '2023-01-01', now(), NULL, 'seen' FROM documents
+INSERT INTO version_periods (document_id, source_id, version_id, seen_from, seen_last, seen_until, basis)
+SELECT document_id, 1, id, fetched_at, fetched_at, CASE WHEN superseded_at IS NOT NULL
+       THEN fetched_at + interval '1 week' END, 'seen' FROM document_versions WHERE document_id <= {size}
+UNION ALL SELECT id, source_id, current_version, '2023-01-01', now(), NULL, 'seen' FROM documents
 WHERE id > 100000;
--- the first page of BIG was there and gone many times before
-INSERT INTO version_periods (document_id, version_id, seen_from, seen_last, seen_until, basis)
-SELECT 1, CASE n % 2 WHEN 0 THEN 1 END, at, at, at + interval '1 min', 'seen' FROM generate_series(1, {size}) n,
-LATERAL (SELECT '2020-01-01'::timestamptz + n * interval '1 min') t (at);
+-- the first page of BIG was there and gone many times before, as was that of the second source
+INSERT INTO version_periods (document_id, source_id, version_id, seen_from, seen_last, seen_until, basis)
+SELECT document, source, CASE n % 2 WHEN 0 THEN version END, at, at, at + interval '1 min', 'seen'
+FROM generate_series(1, {size}) n,
+LATERAL (SELECT '2020-01-01'::timestamptz + n * interval '1 min') t (at),
+(VALUES (1, 1, 1), (100001, 2, 100001)) p (document, source, version);
 
 INSERT INTO answer_runs (id, kind, seed_url, query, policy, options, state, origin, prose)
 OVERRIDING SYSTEM VALUE
@@ -86,6 +91,10 @@ FROM generate_series(1, {size}) n;
 INSERT INTO citations (answer_id, number, version_id, char_start, char_end, quote_sha256, score)
 SELECT answer, 1, 2 * ((answer + 1) / 2), 2, 6, encode(sha256('Page'), 'hex'), 1
 FROM generate_series(1, 2 * {size}) answer;
+INSERT INTO answer_sentences (answer_id, ordinal, text, proof, part, support)
+SELECT 2 * n, ordinal, 'Page', 'verbatim', 1, 1 FROM generate_series(1, {size}) n, generate_series(1, 3) ordinal;
+INSERT INTO sentence_citations (answer_id, ordinal, number)
+SELECT answer_id, ordinal, 1 FROM answer_sentences;
 
 INSERT INTO corpus_log (source_id, document_id, version_id, change)
 SELECT 1, n, 2 * n, 'version' FROM generate_series(1, {size}) n;
@@ -216,7 +225,16 @@ def test_what_stopped_half_way(stored: tuple[Stored, Stored]) -> None:
     assert grows(stored, lambda one: one.core(work)) == ()
 
 
-@pytest.mark.parametrize("path", ["/history/changes", f"/history/changes?source={BIG}&kind=changed"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/history/changes",
+        f"/history/changes?source={BIG}&kind=changed",
+        f"/history/changes?source={OLD}",
+        f"/api/changes/latest?source={OLD}&limit=5",
+        f"/sources/{OLD}/feed.atom",
+    ],
+)
 def test_the_latest_changes(stored: tuple[Stored, Stored], path: str) -> None:
     assert grows(stored, lambda one: one.web(path)) == ()
 
@@ -273,6 +291,20 @@ def test_the_state_of_quotes(stored: tuple[Stored, Stored]) -> None:
 
     assert grows(stored, lambda one: one.core(of_answers)) == ()
     assert grows(stored, lambda one: one.core(of_documents)) == ()
+
+
+def test_sentences_are_proved_again(stored: tuple[Stored, Stored]) -> None:
+    async def of_an_answer(database: Database) -> None:
+        async with database.connection() as connection:
+            assert len([name async for name, _ in recheck(connection, 2)]) == 3
+
+    async def of_all(database: Database) -> None:
+        async with database.connection() as connection:
+            assert len([name async for name, _ in recheck(connection)]) == 3 * FEW
+
+    few, _ = stored
+    assert grows(stored, lambda one: one.core(of_an_answer)) == ()
+    assert few.core(of_all)["document_versions"] <= FEW  # each version once, for three sentences
 
 
 def test_the_states_of_all_quotes_are_read_in_parts(stored: tuple[Stored, Stored]) -> None:

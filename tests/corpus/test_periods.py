@@ -140,6 +140,9 @@ def test_verify_finds_periods_that_contradict_each_other(settings: Settings) -> 
     async def run() -> None:
         async with Corpus.open(settings, LocalSite({"/": page("A", "A text.")})) as corpus:
             await corpus.add(f"{SITE}/")
+            await rows(corpus.database, "UPDATE version_periods SET source_id = source_id + 1 RETURNING 1")
+            assert await broken_rules(corpus.database) == {"periods-of-their-source"}
+            await rows(corpus.database, "UPDATE version_periods SET source_id = source_id - 1 RETURNING 1")
             await rows(corpus.database, "UPDATE version_periods SET seen_until = seen_last + '1 s' RETURNING 1")
             assert await broken_rules(corpus.database) == {"periods-follow-each-other"}
             await rows(

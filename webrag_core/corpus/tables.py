@@ -314,7 +314,7 @@ _VERSIONS = (
         ("document_id", "seen_from"),
         "webrag_core.corpus.periods",
         goes_with="documents",
-        invariants=("periods-follow-each-other", "sightings-lie-in-periods"),
+        invariants=("periods-follow-each-other", "periods-of-their-source", "sightings-lie-in-periods"),
     ),
     Table(
         "version_validity",

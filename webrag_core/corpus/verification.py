@@ -357,6 +357,12 @@ _RULES = (
         " WHERE p.seen_until IS DISTINCT FROM p.next_from",
     ),
     _Rule(
+        "periods-of-their-source",
+        "SELECT d.canonical_url, count(*) || ' periods are listed with another source' FROM version_periods p"
+        " JOIN documents d ON d.id = p.document_id WHERE {selected} AND p.source_id <> d.source_id"
+        " GROUP BY d.canonical_url ORDER BY 1",
+    ),
+    _Rule(
         "sightings-lie-in-periods",
         "SELECT d.canonical_url || ' v' || v.number, 'seen ' || s.at || ', outside of its periods' FROM"
         "  (SELECT id AS version_id, fetched_at AS at FROM document_versions"

@@ -58,11 +58,15 @@ class ChangeScope:
 
     def _periods(self) -> str:
         conditions = [
-            "" if self.source_id is None else "AND d.source_id = %(source)s",
-            "" if self.documents is None else "AND p.document_id = ANY(%(documents)s)",
+            "" if self.source_id is None else "AND p.source_id = %(source)s",
+            "" if self.documents is None else f"AND p.document_id = {self._of_documents()}",
             "" if self.kind is None else f"AND {_CONDITIONS[self.kind]}",
         ]
         return _PERIODS.format(before="" if self.kind is None else _BEFORE, conditions=" ".join(conditions))
+
+    def _of_documents(self) -> str:
+        # the periods of one page are read in the order of an index, and no more than are shown
+        return "(%(documents)s::integer[])[1]" if len(self.documents or ()) == 1 else "ANY(%(documents)s)"
 
     def _parameters(self) -> dict[str, object]:
         return {
