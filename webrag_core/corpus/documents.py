@@ -124,6 +124,23 @@ async def find_document(connection: AsyncConnection, url: str) -> StoredDocument
         return await cursor.fetchone()
 
 
+async def find_page(connection: AsyncConnection, url: str) -> tuple[StoredDocument | None, bool]:
+    """As `find_document`, and whether everything that the page shows is kept, as it or its source says.
+
+    Raises FetchError(FORGOTTEN).
+    """
+    cursor = await connection.execute(
+        "SELECT is_forgotten(%(url)s), CASE WHEN d.id IS NULL"  # noqa: S608
+        " THEN (SELECT s.all_text FROM sources s WHERE s.id = source_of(%(url)s)) ELSE d.wants_all_text END, d.*"
+        f" FROM (VALUES (1)) AS always LEFT JOIN LATERAL ({_DOCUMENT}) d ON true".encode(),
+        {"url": url},
+    )
+    forgotten, all_text, *fields = await cursor.fetchone() or (False, False, None)
+    if forgotten:
+        raise _forgotten()
+    return (None if fields[0] is None else StoredDocument(*fields)), bool(all_text)
+
+
 async def confirmed_missing(connection: AsyncConnection, source: str) -> list[str]:
     """URLs of the documents of a source that it said often enough are not there, and that are in the index still."""
     cursor = await connection.execute(
@@ -149,8 +166,9 @@ async def load_version(connection: AsyncConnection, version_id: int) -> StoredVe
 
 async def lock_urls(connection: AsyncConnection, *urls: str) -> None:
     """Serialise writers of these URLs until the transaction ends. Once per transaction: sorted, nobody deadlocks."""
-    for url in sorted(set(urls)):
-        await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (url,))
+    await connection.execute(
+        "SELECT pg_advisory_xact_lock(hashtextextended(u, 0)) FROM unnest(%s::text[]) u", (sorted(set(urls)),)
+    )
 
 
 async def refuse_forgotten(connection: AsyncConnection, *urls: str) -> None:
@@ -169,16 +187,11 @@ async def read_forgotten(cursor: AsyncCursor) -> None:
     """Raise FetchError(FORGOTTEN) when one was."""
     row = await cursor.fetchone()
     if row is not None and row[0]:
-        raise FetchError(
-            Reason.FORGOTTEN, "the page was removed on request; `webrag ingest URL` lets it be stored again"
-        )
+        raise _forgotten()
 
 
-async def wants_all_text(connection: AsyncConnection, url: str) -> bool:
-    """Whether the source of a page that is not stored yet keeps everything that its pages show."""
-    cursor = await connection.execute("SELECT all_text FROM sources WHERE id = source_of(%s)", (url,))
-    row = await cursor.fetchone()
-    return row is not None and bool(row[0])
+def _forgotten() -> FetchError:
+    return FetchError(Reason.FORGOTTEN, "the page was removed on request; `webrag ingest URL` lets it be stored again")
 
 
 async def choose_all_text(connection: AsyncConnection, document_id: int, *, all_text: bool) -> None:
@@ -195,10 +208,14 @@ async def ensure_document(connection: AsyncConnection, url: str, *, new_source: 
     # shared with other writers; attaching or detaching a section waits (`sources.lock_host`)
     host = url.split("/", 3)[2]
     await connection.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 1))", (host,))
-    if new_source:
-        await connection.execute(
-            "INSERT INTO sources (key) SELECT %s WHERE source_of(%s) IS NULL ON CONFLICT (key) DO NOTHING", (host, url)
-        )
+    document_id = await _document_of_source(connection, url)
+    if document_id is None and new_source:
+        await connection.execute("INSERT INTO sources (key) VALUES (%s) ON CONFLICT (key) DO NOTHING", (host,))
+        document_id = await _document_of_source(connection, url)
+    return document_id
+
+
+async def _document_of_source(connection: AsyncConnection, url: str) -> int | None:
     cursor = await connection.execute(
         "INSERT INTO documents (source_id, canonical_url) SELECT s.id, %(url)s FROM sources s"
         " WHERE s.id = source_of(%(url)s)"
@@ -249,8 +266,6 @@ async def _write_version(
     await refuse_forgotten(connection, page.final_url, *aliases)
     document_id = await ensure_document(connection, page.final_url)
     assert document_id is not None
-    # a URL is either a document or an alias: what it was seen as last counts
-    await connection.execute("DELETE FROM url_aliases WHERE url = %s", (page.final_url,))
     for alias in aliases:
         await connection.execute(
             "INSERT INTO url_aliases (url, document_id) VALUES (%s, %s)"
@@ -305,14 +320,17 @@ async def _write_version(
         seen = Sighting(page.fetched_at, version_id, acquirer, basis_of(acquirer))
         await record_sighting(connection, document_id, seen)
     await store_markup(connection, version_id, converted.markup)
-    # validators go with the latest version: a slower fetch that began earlier must not bring back its own
+    # validators go with the latest version: a slower fetch that began earlier must not bring back its own.
+    # A URL is either a document or an alias: what it was seen as last counts
     await connection.execute(
-        "UPDATE documents d SET acquirer = %s, etag = %s, last_modified = %s, last_checked = %s, next_check = %s,"
+        "WITH former AS (DELETE FROM url_aliases WHERE url = %s)"
+        " UPDATE documents d SET acquirer = %s, etag = %s, last_modified = %s, last_checked = %s, next_check = %s,"
         " misses = 0, miss_reason = NULL, last_miss = NULL, missing_since = NULL, held_as = NULL, held_sketch = NULL,"
         " updated_at = now(),"
         " status = CASE WHEN current_version IS NULL THEN 'running' ELSE 'ready' END, reason = NULL WHERE id = %s"
         " AND NOT EXISTS (SELECT FROM document_versions n WHERE n.document_id = d.id AND n.fetched_at > %s)",
         (
+            page.final_url,
             acquirer,
             page.headers.get("etag"),
             page.headers.get("last-modified"),
@@ -327,9 +345,10 @@ async def _write_version(
 
 async def _clear_links(connection: AsyncConnection, version_id: int, links: Sequence[PageLink]) -> set[str]:
     """Remove the links of a version; return targets of the new ones that were removed on request."""
-    await connection.execute("DELETE FROM link_candidates WHERE version_id = %s", (version_id,))
     cursor = await connection.execute(
-        "SELECT u FROM unnest(%s::text[]) u WHERE is_forgotten(u)", ([link.target_url for link in links],)
+        "WITH former AS (DELETE FROM link_candidates WHERE version_id = %s)"
+        " SELECT u FROM unnest(%s::text[]) u WHERE is_forgotten(u)",
+        (version_id, [link.target_url for link in links]),
     )
     return {str(row[0]) for row in await cursor.fetchall()}
 

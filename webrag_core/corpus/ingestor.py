@@ -175,16 +175,9 @@ class Ingestor:
         """
         url = page_url(url)
         async with self._database.connection() as connection:
-            async with connection.pipeline():  # one way to the server and back
-                forgotten = await documents.ask_forgotten(connection, url)
-                stored = await documents.find_document(connection, url)
-            await documents.read_forgotten(forgotten)
+            stored, wants_all_text = await documents.find_page(connection, url)
             if all_text is not None:
                 wants_all_text = all_text
-            elif stored is None:
-                wants_all_text = await documents.wants_all_text(connection, url)
-            else:
-                wants_all_text = stored.wants_all_text
         if stored is not None and stored.wants_all_text != wants_all_text:
             stored = replace(stored, wants_all_text=wants_all_text)
         alike = same_web(self.acquirer.name)

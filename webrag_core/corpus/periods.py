@@ -88,6 +88,12 @@ EXTENDING = (
     " AND l.seen_last < %(at)s) "
 )
 """A WITH clause: the `latest` period of a document, prolonged where a sighting repeats it."""
+_BEGINNING = (
+    ", beginning AS (INSERT INTO version_periods (document_id, version_id, seen_from, seen_last, acquirer, basis)"
+    " SELECT %(document)s, %(version)s, %(at)s, %(at)s, %(acquirer)s, %(basis)s"
+    " WHERE NOT EXISTS (SELECT FROM latest)) TABLE latest"
+)
+"""Behind `EXTENDING`: where there is no latest period the sighting begins it. A row, or none then."""
 REPEATED = (
     "EXISTS (SELECT FROM latest WHERE version_id IS NOT DISTINCT FROM %(version)s::integer AND seen_from <= %(at)s)"
 )
@@ -102,10 +108,11 @@ async def record_sighting(connection: AsyncConnection, document_id: int, sightin
     """Add a sighting to the periods of a document. Call inside a transaction that holds the lock of its URL, before or
     after the ledger has the line."""
     values = {"document": document_id, "version": sighting.version_id, "at": sighting.at}
-    cursor = await connection.execute(EXTENDING + "TABLE latest", values)
+    cursor = await connection.execute(
+        EXTENDING + _BEGINNING, {**values, "acquirer": sighting.acquirer, "basis": sighting.basis}
+    )
     row = await cursor.fetchone()
-    if row is None:
-        await _insert(connection, document_id, periods_of([sighting]))
+    if row is None:  # its first period, or the first since it ended
         return
     latest = Period(*row)
     if latest.version_id == sighting.version_id and latest.seen_from <= sighting.at:

@@ -39,6 +39,12 @@ async def write_statements(
     await connection.execute(
         "DELETE FROM version_validity WHERE version_id = %s AND basis = ANY(%s)", (version_id, list(bases))
     )
+    await _insert(connection, version_id, [statement for statement in statements if statement.basis in bases])
+
+
+async def _insert(connection: AsyncConnection, version_id: int, statements: Sequence[Statement]) -> None:
+    if not statements:
+        return
     async with connection.cursor() as cursor:
         await cursor.executemany(
             "INSERT INTO version_validity (version_id, valid, kind, basis, char_start, char_end)"
@@ -53,7 +59,6 @@ async def write_statements(
                     statement.char_end,
                 )
                 for statement in statements
-                if statement.basis in bases
             ],
         )
 
@@ -64,8 +69,12 @@ async def write_stated(
     """Read the statements of a text, and of the structured data of its page (top-level `nodes`, as parsed), and keep
     them. Call inside a transaction."""
     statements = [*await beside_loop(read_statements, markdown), *metadata_statements(nodes)]
-    await write_statements(connection, version_id, statements, OF_PAGES)
-    await connection.execute("UPDATE document_versions SET dates_read = %s WHERE id = %s", (READER, version_id))
+    await connection.execute(
+        "WITH former AS (DELETE FROM version_validity WHERE version_id = %(version)s AND basis = ANY(%(bases)s))"
+        " UPDATE document_versions SET dates_read = %(reader)s WHERE id = %(version)s",
+        {"version": version_id, "bases": list(OF_PAGES), "reader": READER},
+    )
+    await _insert(connection, version_id, statements)
 
 
 async def read_missing(database: Database) -> int:

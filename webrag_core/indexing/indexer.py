@@ -91,6 +91,7 @@ class Indexer:
         self._settings = settings
         self._model_id: int | None = None
         self._term_ids = TermIds()
+        self._noted_rules: set[str] = set()
         self._key = chunker_key(settings.parent_max_tokens, settings.child_target_tokens)
         self._queue = EmbeddingQueue(database, embedder, settings.embedding_batch_size)
 
@@ -248,18 +249,19 @@ class Indexer:
             else:
                 embedded += len(vectors)
             async with self._database.transaction() as connection:
-                async with connection.pipeline():
-                    live = await models.ask_live(connection, model_id)
-                    moved = await ask_moved(connection, version.document_id)
-                await models.read_live(live)
                 change = EdgeChange(version, inputs, page.extraction, ids.nodes)
                 writer = PageWriter(version, page, ids, change, model_id, self._key)
-                urls = [str(row[1]) for row in await moved.fetchall()]
                 async with connection.pipeline():
+                    live = await models.ask_live(connection, model_id)
+                    urls: list[str] = []
+                    if vectors is None:  # to an empty document no other has moved, which its state says below
+                        moved = await ask_moved(connection, version.document_id)
+                        urls = [str(row[1]) for row in await moved.fetchall()]
                     await documents.lock_urls(connection, version.canonical_url, *urls)
                     reading = await ask_state(connection, version_id, self._key, model_id)
                     await change.ask(connection)
                     new_ids = await chunk_table.ask_ids(connection, page.parents)
+                await models.read_live(live)
                 now = await read_state(reading)
                 if now.settled:  # another writer was faster
                     return IndexOutcome(version.document_id, version_id, embedded, False)
@@ -295,11 +297,13 @@ class Indexer:
         async with self._database.connection() as connection:
             for _ in range(2):
                 async with connection.pipeline():  # one way to the server and back
-                    await note_rules(connection, rules)
+                    if rules not in self._noted_rules:
+                        await note_rules(connection, rules)
                     await terms.ask(connection)
                     await nodes.ask(connection)
                     if missing is None:
                         missing = await models.missing_vectors(connection, model_id, page.texts)
+                self._noted_rules.add(rules)
                 await terms.read()
                 await nodes.read(connection)
                 if not terms.unknown and not nodes.unknown:

@@ -54,8 +54,21 @@ class TermIds:
         self._ids |= ids
 
 
+_TERM_IDS = """
+WITH wanted AS (SELECT unnest(%s::text[]) AS term),
+known AS MATERIALIZED (SELECT t.term, t.id FROM wanted w JOIN lexical_terms t ON t.term = w.term),
+new AS (
+    INSERT INTO lexical_terms (term)
+    SELECT w.term FROM wanted w WHERE NOT EXISTS (SELECT FROM known k WHERE k.term = w.term) ORDER BY w.term COLLATE "C"
+    ON CONFLICT DO NOTHING RETURNING term, id
+)
+TABLE known UNION ALL TABLE new
+"""
+
+
 class TermLookup:
-    """The ids of the terms of a page; new terms get one. Ask, read, and once more where some are `unknown`.
+    """The ids of the terms of a page; new terms get one. Ask, read, and once more where some are `unknown`: those that
+    somebody else made meanwhile.
 
     Needs autocommit: two long transactions that insert the same terms in different order would deadlock.
     """
@@ -65,21 +78,11 @@ class TermLookup:
         self.ids = ids
         self.unknown = set(wanted) - ids.keys()
         self._cursor: AsyncCursor | None = None
-        self._again = False
 
     async def ask(self, connection: AsyncConnection) -> None:
-        """Send the statements, which may be part of a pipeline."""
-        if not self.unknown:
-            return
-        if self._again:  # after a look-up: a conflicting insert would use up an id for every known term
-            await connection.execute(
-                "INSERT INTO lexical_terms (term) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING",
-                (sorted(self.unknown),),
-            )
-        self._cursor = await connection.execute(
-            "SELECT term, id FROM lexical_terms WHERE term = ANY(%s)", (list(self.unknown),)
-        )
-        self._again = True
+        """Send the statement, which may be part of a pipeline."""
+        if self.unknown:
+            self._cursor = await connection.execute(_TERM_IDS, (list(self.unknown),))
 
     async def read(self) -> None:
         """Take in what was asked last."""

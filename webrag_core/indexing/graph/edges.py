@@ -144,8 +144,28 @@ async def resolve_nodes(connection: AsyncConnection, extraction: Extraction) -> 
     return lookup.ids
 
 
+# what is new is not flushed by itself: the commit of the edges that need it is written behind it, and flushes both
+_NODE_IDS = """
+WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS is),
+wanted AS (SELECT w.* FROM quick, unnest(%s::text[], %s::text[], %s::text[]) AS w (kind, key, label)
+    WHERE quick.is = 'off'),
+known AS MATERIALIZED (
+    SELECT n.kind, n.key, n.id, n.kind = 'entity' AND n.label = '' AS nameless
+    FROM wanted w JOIN graph_nodes n ON n.key = w.key AND n.kind = w.kind
+),
+new AS (
+    INSERT INTO graph_nodes (kind, key, label)
+    SELECT * FROM wanted w WHERE NOT EXISTS (SELECT FROM known k WHERE k.key = w.key AND k.kind = w.kind)
+    ORDER BY w.kind COLLATE "C", w.key COLLATE "C"
+    ON CONFLICT DO NOTHING RETURNING kind, key, id
+)
+TABLE known UNION ALL SELECT kind, key, id, false FROM new
+"""
+
+
 class NodeLookup:
-    """The ids of the nodes of a page; new nodes get one. Ask, read, and once more where some are `unknown`."""
+    """The ids of the nodes of a page; new nodes get one. Ask, read, and once more where some are `unknown`: those that
+    somebody else made meanwhile."""
 
     def __init__(self, extraction: Extraction) -> None:
         self._nodes = _nodes(extraction)
@@ -153,7 +173,6 @@ class NodeLookup:
         self._by_key = {(node.kind, node.key): node for node in sorted(self._nodes)}
         self._ids: dict[tuple[str, str], int] = {}
         self._cursor: AsyncCursor | None = None
-        self._again = False
 
     @property
     def ids(self) -> dict[Node, int]:
@@ -166,25 +185,13 @@ class NodeLookup:
         return len(self._ids) < len(self._by_key)
 
     async def ask(self, connection: AsyncConnection) -> None:
-        """Send the statements, which may be part of a pipeline."""
+        """Send the statement, which may be part of a pipeline."""
         missing = sorted(self._by_key.keys() - self._ids.keys())
-        if not missing:
-            return
-        kinds, keys = [kind for kind, _ in missing], [key for _, key in missing]
-        if self._again:  # after a look-up: a conflicting insert would use up an id for every known node
-            await connection.execute(
-                # not flushed by itself: the commit of the edges that need it is written behind it, and flushes both
-                "WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS is)"
-                " INSERT INTO graph_nodes (kind, key, label) SELECT u.* FROM quick, unnest(%s::text[], %s::text[],"
-                " %s::text[]) u WHERE quick.is = 'off' ON CONFLICT DO NOTHING",
-                (kinds, keys, [self._by_key[part].label for part in missing]),
+        if missing:
+            labels = [self._by_key[part].label for part in missing]
+            self._cursor = await connection.execute(
+                _NODE_IDS, ([kind for kind, _ in missing], [key for _, key in missing], labels)
             )
-        self._cursor = await connection.execute(
-            "SELECT n.kind, n.key, n.id, n.kind = 'entity' AND n.label = '' FROM unnest(%s::text[], %s::text[])"
-            " AS w (kind, key) JOIN graph_nodes n ON n.key = w.key AND n.kind = w.kind",
-            (kinds, keys),
-        )
-        self._again = True
 
     async def read(self, connection: AsyncConnection) -> None:
         """Take in what was asked last, and name entities that other pages only refer to."""
