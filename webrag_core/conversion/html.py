@@ -145,8 +145,9 @@ def _prepare(
     all_text: bool,
 ) -> _Prepared:
     text = page_text(body, charset)
-    document = _parse(text)
+    document = _tree(text)
     read = list(islice(document.iter(), _KEPT_ELEMENTS))  # while they live, no pass over the tree makes them anew
+    _refuse_too_deep(document)
     base_url = _base_url(document, url)
     scripts = read_scripts(document)
     metadata = read_metadata(document, [value for _, value in scripts])
@@ -233,32 +234,30 @@ def parse_html(body: bytes, charset: str | None) -> HtmlElement:
 
     Raises FetchError: EMPTY_PAGE for nothing but comments, PARSE_FAILURE for what is no HTML or nested too deeply.
     """
-    return _parse(page_text(body, charset))
+    document = _tree(page_text(body, charset))
+    _refuse_too_deep(document)
+    return document
 
 
-def _parse(text: str) -> HtmlElement:
+def _tree(text: str) -> HtmlElement:
     # without huge_tree the parser drops whatever follows a text of 10 MB or the 256th level
     parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)
     try:
-        document = lxml.html.document_fromstring(text.encode(), parser=parser)
+        return lxml.html.document_fromstring(text.encode(), parser=parser)
     except etree.ParserError as error:  # nothing at all, or only comments
         raise FetchError(Reason.EMPTY_PAGE, "the page is empty") from error
     except (etree.XMLSyntaxError, ValueError) as error:
         if getattr(error, "code", None) == etree.ErrorTypes.ERR_NO_MEMORY:
             raise MemoryError from error
         raise FetchError(Reason.PARSE_FAILURE, "the page could not be parsed as HTML") from error
-    if _is_too_deep(document):
-        raise FetchError(Reason.PARSE_FAILURE, f"the page is nested more than {_MAX_DEPTH} levels deep")
-    return document
 
 
-def _is_too_deep(document: HtmlElement) -> bool:
+def _refuse_too_deep(document: HtmlElement) -> None:
     depth = 0
     for event, _ in etree.iterwalk(document, events=("start", "end")):
         depth += 1 if event == "start" else -1
         if depth > _MAX_DEPTH:
-            return True
-    return False
+            raise FetchError(Reason.PARSE_FAILURE, f"the page is nested more than {_MAX_DEPTH} levels deep")
 
 
 def _base_url(document: HtmlElement, url: str) -> str:

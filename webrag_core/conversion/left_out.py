@@ -51,7 +51,7 @@ class TextLedger:
         boilerplate = max(0, self._before.size - kept - navigation - hidden - actions)
         bare = [heading for heading in main.iter(*_HEADINGS) if heading in self._before.above and _may_be_bare(heading)]
         if bare:  # the walk is only for pages where one may be
-            above = _walk(main).above
+            above = _walk(main, measures=False).above
             bare = [heading for heading in bare if heading not in above and _text(heading)]
         return LeftOut(boilerplate, navigation, hidden, actions, len(bare)), _warning(bare) if bare else None
 
@@ -68,7 +68,8 @@ class _Walk:
     above: set[HtmlElement] = field(default_factory=set)
 
 
-def _walk(root: HtmlElement) -> _Walk:
+def _walk(root: HtmlElement, *, measures: bool = True) -> _Walk:
+    """`measures`: whether the characters are wanted, too."""
     walk = _Walk()
     pending: list[HtmlElement] = []  # headings with nothing below them yet
     unseen: HtmlElement | None = None
@@ -102,9 +103,10 @@ def _walk(root: HtmlElement) -> _Walk:
                 walk.boxes[element], box = (kind, box_size), None
         if unseen is not None or not text or text.isspace():
             continue
-        size = _size(text)
-        walk.size += size
-        box_size += size
+        if measures:
+            size = _size(text)
+            walk.size += size
+            box_size += size
         if heading is None and box is None and pending:
             walk.above.update(pending)
             pending = []

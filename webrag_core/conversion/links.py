@@ -41,6 +41,7 @@ _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 # answer in a forum names are what a reader would follow; sites that do not trust them say `ugc nofollow`.
 _NOT_FOLLOWED = {"nofollow", "sponsored"}
 _BLOCKS = {"tr", "li", "dl"}  # whose text belongs together; an entry of a list of definitions begins with its term
+_ENTRY = {"dt", "dd"}
 _SKIPPED = {"script", "style", "noscript", "template", "svg", "head"}
 _INLINE = {
     "a", "abbr", "b", "bdi", "bdo", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img", "ins", "kbd",
@@ -120,7 +121,12 @@ def extract_links(body: HtmlElement, base_url: str, page_url: str) -> list[PageL
     """
     walker = _Walker(base_url, page_url)
     for event, element in etree.iterwalk(body, events=("start", "end", "comment", "pi")):
-        walker.visit(event, element)
+        if event == "start":
+            walker.start(element)
+        elif event == "end":
+            walker.end(element)
+        else:
+            walker.append(element.tail)
     walker.flush()
     return walker.links()
 
@@ -152,24 +158,17 @@ class _Walker:
         first = [replace(link, context=block.around(start) or link.context) for link, (block, start) in placed]
         return first + self._links[len(first) :]
 
-    def visit(self, event: str, element: HtmlElement) -> None:
-        if event in ("comment", "pi"):
-            self._append(element.tail)
-            return
+    def start(self, element: HtmlElement) -> None:
         tag = element.tag if isinstance(element.tag, str) else ""
-        if event == "start":
-            self._start(tag, element)
-        else:
-            self._end(tag, element)
-
-    def _start(self, tag: str, element: HtmlElement) -> None:
         if tag in _SKIPPED:
             self._skip_depth += 1
         if tag not in _INLINE:
             self.flush()
-        self._open_block(tag)
-        self._navigation.append(is_navigation(element))
-        self._nav_depth += self._navigation[-1]
+        if tag in _BLOCKS or tag in _ENTRY:
+            self._open_block(tag)
+        navigation = is_navigation(element)
+        self._navigation.append(navigation)
+        self._nav_depth += navigation
         if tag == "a" and not self._skip_depth:
             anchor = _Anchor(
                 href=(element.get("href") or "").strip(),
@@ -179,9 +178,10 @@ class _Walker:
                 nofollow=not _NOT_FOLLOWED.isdisjoint((element.get("rel") or "").lower().split()),
             )
             self._open.append(anchor)
-        self._append(element.text)
+        self.append(element.text)
 
-    def _end(self, tag: str, element: HtmlElement) -> None:
+    def end(self, element: HtmlElement) -> None:
+        tag = element.tag if isinstance(element.tag, str) else ""
         if tag == "a" and self._open and not self._skip_depth:
             anchor = self._open.pop()
             anchor.end = self._length
@@ -196,7 +196,7 @@ class _Walker:
         self._nav_depth -= self._navigation.pop()
         if tag in _SKIPPED:
             self._skip_depth -= 1
-        self._append(element.tail)
+        self.append(element.tail)
 
     def _open_block(self, tag: str) -> None:
         if tag in _BLOCKS:
@@ -206,7 +206,7 @@ class _Walker:
         elif tag == "dt" and self._blocks and self._blocks[-1].is_defined:  # a new entry, not a further term
             self._blocks[-1] = _Block(is_defined=False)
 
-    def _append(self, text: str | None) -> None:
+    def append(self, text: str | None) -> None:
         if text and not self._skip_depth:
             self._text.append(text)
             self._length += len(text)
@@ -222,6 +222,8 @@ class _Walker:
 
     def flush(self, *, heading: bool = False) -> None:
         """End an inline run: its text joins its block, its anchors become links."""
+        if not self._text and not self._anchors and not self._open:
+            return
         run = "".join(self._text)
         for anchor in self._open:
             anchor.before.append(run[anchor.start :])
@@ -273,6 +275,8 @@ class _Walker:
 
 
 def _clean(text: str) -> str:
+    if text.isascii():  # most are: the same without patterns
+        return storable(" ".join(text.split()))
     return storable(_SPACE.sub(" ", without_invisible(text)).replace("¶", "").strip())
 
 

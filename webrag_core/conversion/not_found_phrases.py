@@ -9,12 +9,19 @@ import re
 import unicodedata
 
 _WORD = re.compile(r"\w+")
+_APOSTROPHES = str.maketrans("", "", "'`")
 
 
 def plain_words(text: str) -> str:
     """The words of a text in one spelling: "Can’t be  Über-found!" is `cant be uber found`."""
-    folded = unicodedata.normalize("NFKD", text.casefold())
-    letters = (char for char in folded if char not in "'’ʼ`´" and not unicodedata.combining(char))
+    folded = text.casefold()
+    if folded.isascii():
+        return " ".join(_WORD.findall(folded.translate(_APOSTROPHES)))
+    letters = (
+        char
+        for char in unicodedata.normalize("NFKD", folded)
+        if char not in "'’ʼ`´" and not unicodedata.combining(char)
+    )
     return " ".join(_WORD.findall("".join(letters)))
 
 

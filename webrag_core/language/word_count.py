@@ -12,4 +12,5 @@ _UNSPACED_CHARACTER = re.compile(f"[{HAN_AND_KANA}{SOUTH_EAST_ASIAN}]")
 
 def word_count(text: str) -> int:
     """Count the words of a text; two characters are one word where a script writes no spaces."""
-    return len(_WORD.findall(text)) + len(_UNSPACED_CHARACTER.findall(text)) // 2
+    words = len(_WORD.findall(text))
+    return words if text.isascii() else words + len(_UNSPACED_CHARACTER.findall(text)) // 2
