@@ -138,6 +138,7 @@ class SourceOptions(TypedDict, total=False):
     all_text: bool
     refresh_hours: float | None
     name: str | None
+    owners: Sequence[str] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,9 @@ DECLARATION = "webrag/declaration"
 WATCHED = "webrag/watches"
 """Metadata key of the watches that the file declares."""
 
+OWNERS = ["team:corpus"]
+"""Of what belongs to nobody else."""
+
 _WORDS = {"hourly": 1.0, "daily": 24.0, "weekly": 168.0, "monthly": 720.0}
 _MOST_MISTAKES = 5
 _MOST_BYTES = 32 * 1024 * 1024
@@ -155,6 +158,7 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
             "follow": self.links,
             "versions_in_path": self.versions_in_path,
             "all_text": self.all_text,
+            "owners": list(self.owners or []),
         }
 
     def watched(self) -> list[dict[str, Any]]:
@@ -203,10 +207,9 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
             ),
             kinds={"yaml"},
             freshness_policy=freshness(hours) if self.enabled else None,
-            owners=self.owners,
+            owners=self.owners or OWNERS,
             metadata=metadata,
-            tags={"webrag/source": re.sub(r"[^\w.-]", "-", self.key)[:63]}
-            | ({} if self.enabled else {"webrag/disabled": ""}),
+            tags=source_tag(self.key) | ({} if self.enabled else {"webrag/disabled": ""}),
         )
 
 
@@ -267,6 +270,11 @@ def text_of(file: Path, most: int) -> str:
     return file.read_text(encoding="utf-8")
 
 
+def source_tag(key: str) -> dict[str, str]:
+    """Tag of the asset of a source: its key, with the characters that a tag may have."""
+    return {"webrag/source": re.sub(r"[^\w.-]", "-", key)[:63]}
+
+
 def freshness(hours: float) -> dg.FreshnessPolicy:
     """Warn when a refresh is late by half of its interval, fail when two are missing. The minutes are for the schedule,
     the run and the sensor that reports it."""
@@ -287,10 +295,10 @@ def hours_of(span: str) -> float:
     return hours
 
 
-def declared_assets(repository: dg.RepositoryDefinition) -> dict[str, tuple[dg.AssetKey, float | None]]:
-    """Asset and hours between refreshes of every enabled source, by the source's key."""
+def declared_assets(repository: dg.RepositoryDefinition) -> dict[str, dg.AssetKey]:
+    """Asset of every enabled source that a file declares, by the source's key."""
     return {
-        str(value.data["key"]): (node.key, value.data["refresh_hours"])
+        str(value.data["key"]): node.key
         for node in repository.asset_graph.asset_nodes
         if isinstance(value := node.metadata.get(DECLARATION), dg.JsonMetadataValue) and isinstance(value.data, dict)
         if value.data

@@ -1,5 +1,5 @@
-"""The code location: everything under `defs/`, and the sources that the home declares. Loading it opens no file of the
-corpus, no socket, no database."""
+"""The code location: everything under `defs/`, sources that files of the home declare, and those that were attached.
+Loading it opens no socket and no database."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import dagster as dg
 
 from webrag_dagster.broken_source import GROUP
 from webrag_dagster.corpus.layers import WEB_PAGES
+from webrag_dagster.corpus.source_assets import attached_sources
 from webrag_dagster.processes.code_identity import CODE, code_identity
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.source_folders import home_sources
@@ -30,7 +31,7 @@ def _loaded() -> dg.Definitions:
         _with_declared_sources(
             dg.Definitions.merge(
                 dg.load_from_defs_folder(path_within_project=Path(__file__).parent),
-                dg.Definitions(assets=home_sources()),
+                dg.Definitions(assets=[*home_sources(), *attached_sources()]),
             )
         ),
         dg.Definitions(
@@ -42,7 +43,7 @@ def _loaded() -> dg.Definitions:
 
 
 def _with_declared_sources(loaded: dg.Definitions) -> dg.Definitions:
-    """Draw an edge from every source that a file declares to the pages on the web."""
+    """Draw an edge from every source to the pages on the web."""
     specs = [
         spec
         for asset in loaded.assets or ()

@@ -18,6 +18,7 @@ from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 from webrag_dagster.broken_source import GROUP, MISTAKES, BrokenSource, printable
 from webrag_dagster.components import CuratedSource, SourceTable, file_of, text_of
+from webrag_dagster.corpus.source_assets import ATTACHED
 
 FOLDER = "sources"
 _HOME = "home"
@@ -98,8 +99,8 @@ def _specs(files: Iterable[_SourceFile], context: dg.ResolutionContext | None = 
             if names.setdefault(name, declared_in) != declared_in:
                 key = [*key, "twice", str(number)]
                 raise ValueError(f"{names[name]} has the same name")
-            if name == (_HOME,):
-                raise ValueError("this name is that of the files in the home")
+            if name in ((_HOME,), (ATTACHED,)):
+                raise ValueError(f"the name {name[0]} is that of other sources")
             source = _read(file.path, context)
             if isinstance(source, SourceTable):
                 yield from source.specs(file.path.parent, key, declared_in)

@@ -278,12 +278,12 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
     },
     Refresh: {"command": Carried(command("refresh")), "library": Carried(method("refresh"))},
     AddSource: {
-        "command": Carried(command("source", "add")),
+        "command": Carried(command("source", "add"), {"owner": "owners"}),
         "library": Carried(method("add_source")),
         "job": Carried(launchpad(AttachConfig), defaults=names("url")),
     },
     AttachSite: {
-        "tool": Carried(tool("attach"), beside=names("look"), without=names("prefix acquirer all_text name")),
+        "tool": Carried(tool("attach"), beside=names("look"), without=names("prefix acquirer all_text name owners")),
     },
     PreviewSite: {},
     ReadSource: {},

@@ -28,6 +28,11 @@ LONGEST_NAME = 100
 """Characters of the name of a source."""
 MOST_HOURS = 100_000.0
 """Hours between refreshes of a source."""
+Owner = Annotated[
+    str,
+    Field(max_length=200, pattern=r"^(team:[\w .-]+|[A-Za-z0-9][\w.%+-]*@[A-Za-z0-9][A-Za-z0-9.-]*\.[A-Za-z]{2,7})$"),
+]
+"""Who looks after a source, as Dagster writes owners."""
 AcquirerName = Literal["http", "firecrawl", "browser"]
 _CENTURY = 3_155_760_000  # seconds; beyond, no date is left
 
@@ -121,4 +126,8 @@ class SourceParameters(SectionParameters):
     name: Annotated[
         Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)] | None,
         Field(description="What people call it; unset = as its start page is titled"),
+    ] = None
+    owners: Annotated[
+        Annotated[tuple[Owner, ...], Field(max_length=20)] | None,
+        Field(description="Whom alerts name: e-mail addresses, or team:name; unset = as it was"),
     ] = None

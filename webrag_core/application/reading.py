@@ -102,7 +102,7 @@ class SourceReply(Contract):
     """A source, and how fresh its pages are: `due` are those whose next check has come, `held`
     those of which a new text is held back, `last_checked` is the latest
     check of any. `attached`: somebody did; others come from answers. `refresh_hours` None: as the settings say.
-    `name`: what people call it; None = as its start page is titled."""
+    `name`: what people call it; None = as its start page is titled. `owners`: whom alerts name."""
 
     key: str
     seed_url: str | None
@@ -113,6 +113,7 @@ class SourceReply(Contract):
     refresh_hours: float | None
     watch_minutes: float | None
     name: str | None
+    owners: list[str]
     documents: int
     ready: int
     failed: int
@@ -135,6 +136,7 @@ class SourceReply(Contract):
             refresh_hours=source.refresh_hours,
             watch_minutes=source.watch_minutes,
             name=source.name,
+            owners=source.owners,
             documents=status.documents,
             ready=status.ready,
             failed=status.failed,

@@ -170,6 +170,7 @@ class AttachedSource(Contract):
     all_text: bool
     refresh_hours: float | None
     name: str | None
+    owners: list[str]
     place: str
     warnings: list[str]
 
@@ -192,6 +193,7 @@ class AddSource(SourceParameters, Upkeep[AttachedSource]):
                 all_text=self.all_text,
                 refresh_hours=self.refresh_hours,
                 name=None if self.name is None else one_line(self.name) or None,
+                owners=self.owners,
             )
             source = await find_source(connection, key)
         await keep_removals(database, settings)  # attaching it allows its pages again
@@ -203,6 +205,7 @@ class AddSource(SourceParameters, Upkeep[AttachedSource]):
             all_text=source.all_text,
             refresh_hours=source.refresh_hours,
             name=source.name,
+            owners=source.owners,
             place=source.place,
             warnings=warnings,
         )

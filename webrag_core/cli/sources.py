@@ -39,6 +39,9 @@ def add(
         float | None, typer.Option("--hours", help="Hours between refreshes; default: as the settings say.")
     ] = None,
     name: Annotated[str | None, typer.Option(help="What people call it; default: the title of its start page.")] = None,
+    owner: Annotated[
+        list[str] | None, typer.Option(help="Whom alerts name: an e-mail address, or team:name (repeatable).")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Attach a site section. `webrag refresh` then fetches its pages and keeps them fresh.
@@ -57,6 +60,7 @@ def add(
         all_text=all_text,
         refresh_hours=refresh_hours,
         name=name,
+        owners=owner or None,
     )
     source = changed(wanted.change)
     for warning in source.warnings:

@@ -7,7 +7,7 @@ The pages of a source whose file is gone stay, with the source around its sectio
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 
 from psycopg import AsyncConnection, sql
 from psycopg.rows import class_row
@@ -32,6 +32,7 @@ class Declaration:
     follow: str = "links"
     versions_in_path: str | None = None
     all_text: bool = False
+    owners: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +49,17 @@ class Applied:
 
 _READ = (
     "SELECT key, seed_url, path_prefix, page_limit, declared_in, refresh_hours, watch_minutes, shards, acquirer, pool,"
-    " follow, versions_in_path, all_text FROM sources WHERE declared_in IS NOT NULL"
+    " follow, versions_in_path, all_text, owners FROM sources WHERE declared_in IS NOT NULL"
 )
 _WRITE = sql.SQL(
     "INSERT INTO sources AS s (key, seed_url, path_prefix, page_limit, declared_in, refresh_hours, watch_minutes,"
-    " shards, acquirer, pool, follow, versions_in_path, all_text)"
-    " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+    " shards, acquirer, pool, follow, versions_in_path, all_text, owners)"
+    " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
     " ON CONFLICT (key) DO UPDATE SET seed_url = EXCLUDED.seed_url, path_prefix = EXCLUDED.path_prefix,"
     " page_limit = EXCLUDED.page_limit, declared_in = EXCLUDED.declared_in, refresh_hours = EXCLUDED.refresh_hours,"
     " watch_minutes = EXCLUDED.watch_minutes, shards = EXCLUDED.shards, acquirer = EXCLUDED.acquirer,"
     " pool = EXCLUDED.pool, follow = EXCLUDED.follow,"
-    " versions_in_path = EXCLUDED.versions_in_path, all_text = EXCLUDED.all_text, {}"
+    " versions_in_path = EXCLUDED.versions_in_path, all_text = EXCLUDED.all_text, owners = EXCLUDED.owners, {}"
 ).format(sources.KEEP_MAP)
 
 

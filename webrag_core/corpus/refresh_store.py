@@ -425,51 +425,21 @@ class LastRefresh:
     pages: int
     paused: bool
     watched_at: datetime | None
+    refresh_hours: float | None
 
 
-MISSED = 3
-"""Intervals without an answer after which a source is stale."""
-
-
-@dataclass(frozen=True, slots=True)
-class StaleSource:
-    """An attached source whose site did not answer for too long; `answered_at` is None where it never did."""
-
-    key: str
-    answered_at: datetime | None
-    due_since: datetime
-
-
-async def stale_sources(connection: AsyncConnection, revisit: timedelta) -> list[StaleSource]:
-    """Attached sources that no file declares and that had no answer for `MISSED` intervals (`revisit` where a source
-    has none of its own), the longest first. Paused sources never are stale; declared ones have a policy of Dagster's.
-    """
-    async with connection.cursor(row_factory=class_row(StaleSource)) as cursor:
-        await cursor.execute(
-            "SELECT key, answered_at, since + every AS due_since FROM (SELECT s.key, r.ended_at AS answered_at,"
-            "  coalesce(r.ended_at, s.created_at) AS since,"
-            "  coalesce(make_interval(secs => s.refresh_hours * 3600), %(revisit)s) AS every"
-            "  FROM sources s LEFT JOIN LATERAL (SELECT f.ended_at FROM refresh_runs f WHERE f.source_id = s.id"
-            "   AND (f.fetched + f.unchanged > 0 OR f.failed = 0 AND f.map_entries > 0)"
-            "   ORDER BY f.started_at DESC LIMIT 1) r ON true"
-            "  WHERE s.page_limit IS NOT NULL AND NOT s.paused AND s.declared_in IS NULL) found"
-            " WHERE since + every * %(missed)s < now() ORDER BY due_since, key",
-            {"revisit": revisit, "missed": MISSED},
-        )
-        return await cursor.fetchall()
-
-
-async def last_refreshes(connection: AsyncConnection, keys: Sequence[str]) -> list[LastRefresh]:
-    """One of each of these sources that was ever refreshed, by key."""
+async def last_refreshes(connection: AsyncConnection, keys: Sequence[str] | None = None) -> list[LastRefresh]:
+    """One of each of these sources, or (None) of all that are attached, that was ever refreshed, by key."""
     async with connection.cursor(row_factory=class_row(LastRefresh)) as cursor:
         await cursor.execute(
             "SELECT r.id, s.key, r.ended_at, r.fetched, r.unchanged, r.failed, r.not_due, s.paused, s.watched_at,"
+            " s.refresh_hours,"
             " (SELECT count(*) FROM documents d WHERE d.source_id = s.id AND d.status = 'ready') AS pages"
             " FROM sources s CROSS JOIN LATERAL (SELECT * FROM refresh_runs f WHERE f.source_id = s.id"
-            "  AND (f.fetched + f.unchanged > 0 OR f.failed = 0 AND f.map_entries > 0)"
-            "  ORDER BY f.started_at DESC LIMIT 1) r"
-            " WHERE s.key = ANY(%s) ORDER BY s.key",
-            (list(keys),),
+            "  AND f.answered ORDER BY f.started_at DESC LIMIT 1) r"
+            " WHERE CASE WHEN %(keys)s::text[] IS NULL THEN s.page_limit IS NOT NULL ELSE s.key = ANY(%(keys)s) END"
+            " ORDER BY s.key",
+            {"keys": None if keys is None else list(keys)},
         )
         return await cursor.fetchall()
 

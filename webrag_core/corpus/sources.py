@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
 
@@ -37,7 +37,7 @@ class Source:
 
     `declared_in` names the file that declares it, `refresh_hours` and `watch_minutes` are None where the settings
     decide, `follow` is what may bring new pages: none, map, or links (the map too). `all_text`: everything that its
-    pages show is kept. `name`: what people call it.
+    pages show is kept. `name`: what people call it. `owners`: whom alerts name, e-mail addresses or `team:name`.
     """
 
     id: int
@@ -59,6 +59,7 @@ class Source:
     watch_token: str | None = None
     all_text: bool = False
     name: str | None = None
+    owners: list[str] = field(default_factory=list)
 
     @property
     def host(self) -> str:
@@ -165,7 +166,8 @@ def checked_prefix(url: str, prefix: str) -> str:
 
 _SOURCE = (
     "SELECT id, key, seed_url, path_prefix, page_limit, paused, map_read_at, map_entries, described_at, declared_in,"
-    " refresh_hours, watch_minutes, shards, acquirer, pool, follow, watch_token, all_text, name FROM sources"
+    " refresh_hours, watch_minutes, shards, acquirer, pool, follow, watch_token, all_text, name, owners"
+    " FROM sources"
 )
 _NAMED = "(key = %(name)s OR starts_with(key, %(name)s || '/'))"
 
@@ -266,13 +268,14 @@ async def attach_source(
     all_text: bool = False,
     refresh_hours: float | None = None,
     name: str | None = None,
+    owners: Sequence[str] | None = None,
 ) -> str:
     """Attach the section that begins at `url` and return its key. Its pages are moved to it.
 
     Its URLs begin with `prefix` (default: `section_prefix`), its pages are fetched by `acquirer` (http, firecrawl,
     browser; None = as the settings say) every `refresh_hours` (None = as the settings say), and with `all_text`
-    everything that they show is kept. Attaching again replaces all of this, but for a `name` that is not given.
-    Raises FetchError(INVALID_URL), InvalidInputError for a source that a file declares.
+    everything that they show is kept. Attaching again replaces all of this, but for a `name` and `owners` that are not
+    given. Raises FetchError(INVALID_URL), InvalidInputError for a source that a file declares.
     """
     url = canonicalise(url)
     prefix = checked_prefix(url, section_prefix(url) if prefix is None else prefix)
@@ -282,13 +285,25 @@ async def attach_source(
         cursor = await connection.execute(
             sql.SQL(
                 "INSERT INTO sources AS s (key, seed_url, path_prefix, page_limit, acquirer, all_text, refresh_hours,"
-                " name) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"
+                " name, owners) VALUES (%(key)s, %(url)s, %(prefix)s, %(pages)s, %(acquirer)s, %(all_text)s, %(hours)s,"
+                " %(name)s, coalesce(%(owners)s::text[], '{{}}'))"
                 " ON CONFLICT (key) DO UPDATE SET seed_url = EXCLUDED.seed_url, path_prefix = EXCLUDED.path_prefix,"
                 " page_limit = EXCLUDED.page_limit, acquirer = EXCLUDED.acquirer, all_text = EXCLUDED.all_text,"
-                " refresh_hours = EXCLUDED.refresh_hours, name = coalesce(EXCLUDED.name, s.name), paused = false, {}"
+                " refresh_hours = EXCLUDED.refresh_hours, name = coalesce(EXCLUDED.name, s.name),"
+                " owners = coalesce(%(owners)s, s.owners), paused = false, {}"
                 " WHERE s.declared_in IS NULL RETURNING id"
             ).format(KEEP_MAP),
-            (key, url, prefix, page_limit, acquirer, all_text, refresh_hours, name),
+            {
+                "key": key,
+                "url": url,
+                "prefix": prefix,
+                "pages": page_limit,
+                "acquirer": acquirer,
+                "all_text": all_text,
+                "hours": refresh_hours,
+                "name": name,
+                "owners": None if owners is None else list(owners),
+            },
         )
         if await cursor.fetchone() is None:
             declared = (await find_source(connection, key)).declared_in
@@ -339,7 +354,8 @@ async def release_source(connection: AsyncConnection, key: str) -> None:
     await connection.execute(
         "UPDATE sources SET seed_url = NULL, page_limit = NULL, declared_in = NULL, refresh_hours = NULL,"
         " watch_minutes = NULL, shards = 1, acquirer = NULL, pool = NULL, follow = 'links', versions_in_path = NULL,"
-        " all_text = false, name = NULL, map_read_at = NULL, map_entries = NULL, watched_at = NULL, watch_token = NULL"
+        " all_text = false, name = NULL, owners = '{}', map_read_at = NULL, map_entries = NULL, watched_at = NULL,"
+        " watch_token = NULL"
         " WHERE key = %s",
         (key,),
     )

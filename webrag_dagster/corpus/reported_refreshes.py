@@ -1,4 +1,4 @@
-"""Refreshes of the sources that files declare, as events of their assets: what their freshness is judged by."""
+"""Refreshes of attached sources as events of their assets: what their freshness in the catalog is judged by."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def read_refreshes(fields: Any) -> dict[str, int]:
         return {}
 
 
-def refresh_event(key: dg.AssetKey, hours: float | None, last: LastRefresh) -> dg.AssetMaterialization:
+def refresh_event(key: dg.AssetKey, last: LastRefresh) -> dg.AssetMaterialization:
+    hours = last.refresh_hours
     pause = "paused by the operator" if last.paused else None
     due = None if hours is None else f"{last.ended_at + timedelta(hours=hours):{_STAMP}}"
     return dg.AssetMaterialization(

@@ -1,17 +1,28 @@
 """Sensors that tell the operator of failed runs and of what is no longer fresh, where a setting names where to."""
 
 import json
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from webrag_core.config import Settings
+from webrag_core.corpus.sources import split_key
 from webrag_core.providers.alerts import Alert, send_alert
 from webrag_dagster import automation
+from webrag_dagster.components import declared_assets
+from webrag_dagster.corpus.source_assets import is_attached
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
+if TYPE_CHECKING:
+    from webrag_core.corpus.kept_sources import KeptSource
+
 UNSET = "no alert is set up: ALERT_WEBHOOK, ALERT_EMAIL or ALERT_LOG"
 _STALE = "FAIL"
+_SOURCE = "source "
+"""What the names of sources begin with, beside those of assets."""
 _TAGS = {"dagster/partition": "source", "webrag/stop_reason": "reason", "webrag/failure": "reason"}
 """Run tags that an alert repeats: keys of sources and codes of ours, no words of a question, no message of an error."""
 
@@ -31,6 +42,7 @@ def alert_on_failed_runs(context: dg.RunFailureSensorContext, corpus: CorpusReso
     if not settings.alerts_somewhere or failed.tags.get("dagster/will_retry") == "true":
         return
     known = {name: failed.tags[tag] for tag, name in _TAGS.items() if tag in failed.tags}
+    known |= owners_line(context, settings, [known["source"]] if "source" in known else [])
     about = "".join(f"\n{name}: {value}" for name, value in known.items())
     title = f"WebRAG: run of {_job(failed)} failed"
     tell(context, settings, "run_failed", title, f"run: /runs/{failed.run_id}{about}")
@@ -41,35 +53,95 @@ def alert_on_failed_runs(context: dg.RunFailureSensorContext, corpus: CorpusReso
     minimum_interval_seconds=60,
     default_status=automation.SENSORS,
     description=(
-        "Sends an alert when an asset with a freshness policy (a declared source, the inventory, evaluations) starts to"
-        " violate it, and when it is fresh again. Off until ALERT_WEBHOOK, ALERT_EMAIL or ALERT_LOG is set."
+        "Sends an alert when an attached source has no answer for three intervals, however it was attached, or another"
+        " asset with a freshness policy (the inventory, evaluations) starts to violate it, and when it is fresh again."
+        " Off until ALERT_WEBHOOK, ALERT_EMAIL or ALERT_LOG is set."
     ),
 )
 def alert_on_staleness(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SensorResult | dg.SkipReason:
-    """Compare with the cursor, which holds the assets that were told of."""
+    """Compare with the cursor, which holds the assets and sources that were told of.
+
+    Sources are judged by the corpus: Dagster's policies know neither of pauses nor of sources that are attached since
+    the last load. While the database cannot be read, they stay as they were.
+    """
     settings = corpus.settings()
     if not settings.alerts_somewhere:
         return dg.SkipReason(UNSET)
     if context.repository_def is None:
         raise dg.DagsterInvariantViolationError("the sensor needs its code location")
-    keys = [node.key for node in context.repository_def.asset_graph.asset_nodes if node.freshness_policy is not None]
-    states = context.instance.get_freshness_state_records(keys)
-    stale = sorted(key.to_user_string() for key, record in states.items() if record.freshness_state.value == _STALE)
+    declared = set(declared_assets(context.repository_def).values())
+    keys = [
+        node.key
+        for node in context.repository_def.asset_graph.asset_nodes
+        if node.freshness_policy is not None and node.key not in declared and not is_attached(node.key)
+    ]
+    records = context.instance.get_freshness_state_records(keys)
+    stale = {key.to_user_string() for key, record in records.items() if record.freshness_state.value == _STALE}
+    judged = {key.to_user_string() for key in keys}
     alerted = read_names(context.cursor)
-    new = [name for name in stale if name not in alerted]
-    fresh = sorted(alerted.difference(stale) & {key.to_user_string() for key in keys})
+    sources = _kept(context, settings)
+    if sources is None:
+        stale |= {name for name in alerted if name.startswith(_SOURCE)}
+    else:
+        stale |= {_SOURCE + source.key for source in sources if source.is_stale}
+        judged |= {_SOURCE + source.key for source in sources if not source.paused}
+    new, fresh = sorted(stale - alerted), sorted((alerted - stale) & judged)
     for kind, which, what in (("not_fresh", new, "not refreshed in time"), ("recovered", fresh, "refreshed again")):
         if which:
-            names = "\n".join(f"/assets/{name}" for name in which)
+            names = "\n".join(name if name.startswith(_SOURCE) else f"/assets/{name}" for name in which)
+            owners = owners_line(
+                context, settings, (name.removeprefix(_SOURCE) for name in which if name.startswith(_SOURCE))
+            )
             tell(
                 context,
                 settings,
                 kind,
-                f"WebRAG: {which[0] if len(which) == 1 else f'{len(which)} assets'} {what}",
-                names,
+                f"WebRAG: {which[0] if len(which) == 1 else f'{len(which)} sources or assets'} {what}",
+                names + "".join(f"\n{name}: {value}" for name, value in owners.items()),
             )
-    summary = f"{len(stale)} of {len(keys)} assets violate their freshness policy; {len(new)} of them new"
-    return dg.SensorResult(skip_reason=summary, cursor=json.dumps(stale))
+    summary = f"{len(stale)} of {len(judged)} sources and assets are not fresh; {len(new)} of them new"
+    return dg.SensorResult(skip_reason=summary, cursor=json.dumps(sorted(stale), ensure_ascii=False))
+
+
+def _kept(context: dg.SensorEvaluationContext, settings: Settings) -> "list[KeptSource] | None":
+    """The attached sources; None while the database cannot be read."""
+    from webrag_core.corpus.kept_sources import kept_sources
+    from webrag_core.store.database import Database
+
+    async def work() -> "list[KeptSource]":
+        async with await Database.open(settings) as database, database.connection() as connection:
+            return await kept_sources(connection, timedelta(days=settings.webrag_revisit_days))
+
+    try:
+        return run(work())
+    except dg.Failure as failed:
+        context.log.warning(f"the sources are not looked at: {failed.description}")
+        return None
+
+
+def owners_line(
+    context: dg.SensorEvaluationContext | dg.RunFailureSensorContext, settings: Settings, partitions: Iterable[str]
+) -> dict[str, str]:
+    """Field `owner` of an alert about these partitions: whom their sources belong to. Empty where they name nobody, and
+    while the database cannot be read: an alert does not wait for it."""
+    from webrag_core.corpus.kept_sources import owners_of
+    from webrag_core.store.database import Database
+
+    keys = sorted({split_key(partition)[0] for partition in partitions if partition})
+    if not keys:
+        return {}
+
+    async def work() -> Mapping[str, list[str]]:
+        async with await Database.open(settings) as database, database.connection() as connection:
+            return await owners_of(connection, keys)
+
+    try:
+        owners = run(work())
+    except dg.Failure as failed:
+        context.log.warning(f"the owners of sources are not known: {failed.description}")
+        return {}
+    names = ", ".join(dict.fromkeys(owner for of_source in owners.values() for owner in of_source))
+    return {"owner": names} if names else {}
 
 
 def tell(

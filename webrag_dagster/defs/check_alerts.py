@@ -8,7 +8,7 @@ import dagster as dg
 
 from webrag_dagster import automation
 from webrag_dagster.check_states import ERROR, LEVELS, PASSED, WARNING, CheckState, Evaluation, follow
-from webrag_dagster.defs.alerts import UNSET, tell
+from webrag_dagster.defs.alerts import UNSET, owners_line, tell
 from webrag_dagster.metadata import MAX_ROWS
 from webrag_dagster.resources import CorpusResource
 
@@ -54,7 +54,9 @@ def alert_on_checks(context: dg.SensorEvaluationContext, corpus: CorpusResource)
         news = _still_failing(news, states)
     news = [piece for piece in news if piece[2]]
     for kind, run_id, evaluations in news:
-        tell(context, settings, kind, _title(kind, evaluations), _text(run_id, evaluations))
+        owners = owners_line(context, settings, (evaluation.partition for evaluation in evaluations))
+        text = "\n".join([_text(run_id, evaluations), *(f"{name}: {value}" for name, value in owners.items())])
+        tell(context, settings, kind, _title(kind, evaluations), text)
     return dg.SensorResult(
         skip_reason=f"{len(news)} alerts; {len(states)} checks fail, of all partitions", cursor=_cursor(ends, states)
     )

@@ -13,6 +13,7 @@ from webrag_dagster.corpus.answers_elsewhere import BEGIN, MOST_ANSWERS, AnswerP
 from webrag_dagster.corpus.layers import SOURCES
 from webrag_dagster.corpus.reported_refreshes import read_refreshes, refresh_event
 from webrag_dagster.corpus.runs import activity
+from webrag_dagster.corpus.source_assets import asset_key
 from webrag_dagster.defs.refresh import index
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from webrag_core.corpus.refresh_store import LastRefresh
 
 SECONDS, MOST = 4.0, 100
-"""Time and number limits per tick for comparing sources. The daemon stores the events of one in some 50 ms."""
+"""Time and number limits per tick for comparing sources, and for reporting refreshes. The daemon stores the events of
+a source in some 50 ms."""
 _AT_ONCE = 10
 
 
@@ -34,10 +36,10 @@ _AT_ONCE = 10
     default_status=automation.SENSORS,
     description=(
         "Reports what happened outside Dagster's runs. Sources changed by the command line, an MCP client or a killed"
-        " run get materializations of the changed layers, and a partition with their first page; sources that a file"
-        " declares one for each refresh that their site answered, whoever started it; `answers` and `prose_answers` for"
-        f" answers asked for elsewhere, {MOST_ANSWERS} a tick, those of the last {BEGIN.days} days to begin with. Pages"
-        " stored but not searchable get a run of job `index`."
+        " run get materializations of the changed layers, and a partition with their first page; the asset of an"
+        " attached source one for each refresh that its site answered, whoever started it; `answers` and"
+        f" `prose_answers` for answers asked for elsewhere, {MOST_ANSWERS} a tick, those of the last {BEGIN.days} days"
+        " to begin with. Pages stored but not searchable get a run of job `index`."
     ),
 )
 def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SensorResult:
@@ -54,8 +56,8 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
     place, waiting = _read_place(fields)
     reported = read_refreshes(fields.get("refreshes"))
     answered = AnswerPlace.read(fields.get("answers"), context.instance)
-    # a tick outside a code location knows of no declared source
-    assets = {} if context.repository_def is None else declared_assets(context.repository_def)
+    # a tick outside a code location does not know which source a file declares
+    assets = None if context.repository_def is None else declared_assets(context.repository_def)
     settings = corpus.settings()
 
     async def work() -> "tuple[Place, set[str], list[dg.AssetMaterialization], list[Unfinished], _Elsewhere]":
@@ -64,7 +66,7 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
                 changes = await read_changes(connection, place)
                 unfinished = await unfinished_sources(connection)
                 elsewhere = _Elsewhere(
-                    await last_refreshes(connection, list(assets)) if assets else [], await answered.news(connection)
+                    [] if assets is None else await last_refreshes(connection), await answered.news(connection)
                 )
             if place is not None and place.corpus == changes.place.corpus:
                 async with database.connection() as connection:
@@ -82,9 +84,8 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
             return changes.place, pending | set(free), events, unfinished, elsewhere
 
     place, pending, events, unfinished, elsewhere = run(work())
-    events += [
-        refresh_event(*assets[item.key], item) for item in elsewhere.refreshes if reported.get(item.key) != item.id
-    ]
+    refreshed = [item for item in elsewhere.refreshes if reported.get(item.key) != item.id][:MOST]
+    events += [refresh_event((assets or {}).get(item.key) or asset_key(item.key), item) for item in refreshed]
     events += map(answer_event, elsewhere.answers)
     requests = [
         dg.RunRequest(run_key=f"{left.key} unfinished {left.digest}", partition_key=left.key)
@@ -98,7 +99,8 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
             "corpus": place.corpus,
             "horizon": place.horizon,
             "waiting": sorted(pending),
-            "refreshes": {refresh.key: refresh.id for refresh in elsewhere.refreshes},
+            "refreshes": {item.key: reported[item.key] for item in elsewhere.refreshes if item.key in reported}
+            | {item.key: item.id for item in refreshed},
             "answers": answered.after(elsewhere.answers).fields(),
         }
     )
@@ -109,7 +111,7 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
 
 @dataclass(frozen=True, slots=True)
 class _Elsewhere:
-    """The last refresh of each declared source, and answers that are not reported yet."""
+    """The last refresh of each attached source, and answers that are not reported yet."""
 
     refreshes: "list[LastRefresh]"
     answers: "list[FinishedAnswer]"

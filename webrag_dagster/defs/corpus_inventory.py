@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from webrag_dagster import automation
+from webrag_dagster.components import OWNERS
 from webrag_dagster.corpus.layers import DOCUMENTS
 from webrag_dagster.corpus.runs import failed_partitions
 from webrag_dagster.defs.prose_checks import PROSE_CHECKS
@@ -15,7 +16,8 @@ from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
 if TYPE_CHECKING:
-    from webrag_core.corpus.refresh_store import DueSource, StaleSource
+    from webrag_core.corpus.kept_sources import KeptSource
+    from webrag_core.corpus.refresh_store import DueSource
     from webrag_core.corpus.status import CorpusStatus
     from webrag_core.drawing.figure import Figure
 
@@ -51,8 +53,8 @@ _HOW_TO_RECOVER = """\
             "every_source_is_fresh",
             asset="corpus_inventory",
             description=(
-                "Sources that the command line or a client attached, and whose site gave no answer for three intervals."
-                " An error. Those of a file have a freshness policy of their own."
+                "Attached sources whose site gave no answer for three intervals, however they were attached. A warning:"
+                " sensor alert_on_staleness tells of each."
             ),
         ),
     ],
@@ -60,7 +62,8 @@ _HOW_TO_RECOVER = """\
 )
 def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster does not know the generic one beside checks
     """Compare the corpus with Dagster's event log."""
-    from webrag_core.corpus.refresh_store import due_sources, stale_sources
+    from webrag_core.corpus.kept_sources import kept_sources
+    from webrag_core.corpus.refresh_store import due_sources
     from webrag_core.corpus.status import corpus_status, spending_days
     from webrag_core.feedback.judged_answers import judged_answers
     from webrag_core.providers.prices import load_prices
@@ -72,16 +75,17 @@ def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) 
 
     revisit = timedelta(days=settings.webrag_revisit_days)
 
-    async def work() -> "tuple[CorpusStatus, list[DueSource], list[StaleSource], dict[str, Figure]]":
+    async def work() -> "tuple[CorpusStatus, list[DueSource], list[KeptSource], dict[str, Figure]]":
         prices = load_prices(settings)
         async with await Database.open(settings) as database, database.snapshot() as connection:
             status = await corpus_status(connection, prices)
             figures = spending_figures(await spending_days(connection, prices))
             judged = confidence_figure(await judged_answers(connection))
             figures |= {} if judged is None else {"confidence_of_judged_answers": judged}
-            return status, await due_sources(connection, revisit), await stale_sources(connection, revisit), figures
+            return status, await due_sources(connection, revisit), await kept_sources(connection, revisit), figures
 
-    status, due, stale, figures = run(work())
+    status, due, kept, figures = run(work())
+    stale = [source for source in kept if source.is_stale]
     failed = failed_partitions(context.instance)
     overdue = [source for source in due if source.due_at < datetime.now(UTC) - _OVERDUE]
     totals = {
@@ -156,7 +160,7 @@ def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) 
             dg.AssetCheckResult(
                 check_name="every_source_is_fresh",
                 passed=not stale,
-                severity=dg.AssetCheckSeverity.ERROR,
+                severity=dg.AssetCheckSeverity.WARN,
                 description=f"{len(stale)} sources had no answer for three intervals" if stale else None,
                 metadata={
                     "sources_stale": dg.MetadataValue.int(len(stale)),
@@ -164,7 +168,8 @@ def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) 
                         {
                             "source": page.key,
                             "last answer": f"{page.answered_at:%Y-%m-%d %H:%M}" if page.answered_at else "never",
-                            "due since": f"{page.due_since:%Y-%m-%d %H:%M}",
+                            "hours between refreshes": page.every.total_seconds() / 3600,
+                            "owners": ", ".join(page.owners or OWNERS),
                         }
                         for page in stale
                     ),

@@ -1,16 +1,24 @@
-"""The sources that files declare: sensor `declared_sources` applies the files to the corpus."""
+"""Sources and the catalog: sensor `declared_sources` applies the files to the corpus, and stores for the next load
+which sources were attached otherwise."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from webrag_dagster import automation
 from webrag_dagster.components import declared_of
 from webrag_dagster.corpus import layers
+from webrag_dagster.corpus.source_assets import write_attached
 from webrag_dagster.defs.alerts import read_names, tell
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
+
+if TYPE_CHECKING:
+    from webrag_core.corpus.kept_sources import KeptSource
 
 
 @dg.sensor(
@@ -20,13 +28,14 @@ from webrag_dagster.running import run
     description=(
         "Applies the declarations of the YAML files to the corpus' sources and watches. A paused source stays paused; a"
         " source whose file was removed keeps its pages and is detached; one whose file has a mistake stays as it was,"
-        " and an alert names the file."
+        " and an alert names the file. Sources that were attached otherwise become assets with the next reload."
     ),
 )
 def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SensorResult:
     """Compare on every tick, since the database may have been replaced. The cursor holds the broken files, and that
     the partitions of earlier versions are taken over, which is done once: a person may delete them."""
     from webrag_core.corpus.declared import Applied, Declaration, apply_declarations
+    from webrag_core.corpus.kept_sources import kept_sources
     from webrag_core.corpus.sources import Source, keys_of, list_sources, split_key
     from webrag_core.store.database import Database
     from webrag_core.watches.store import apply_watches
@@ -38,13 +47,17 @@ def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource
     declarations = [Declaration(**fields) for fields in declared.declarations]
     watched = [(file, Subject.of(**fields)) for file, fields in declared.watches]
 
-    async def work() -> tuple[Applied, list[Source]]:
-        async with await Database.open(corpus.settings()) as database, database.transaction() as connection:
+    settings = corpus.settings()
+
+    async def work() -> "tuple[Applied, list[Source], list[KeptSource]]":
+        async with await Database.open(settings) as database, database.transaction() as connection:
             applied = await apply_declarations(connection, declarations, declared.broken)
             await apply_watches(connection, watched, declared.broken)
-            return applied, await list_sources(connection)
+            kept = await kept_sources(connection, timedelta(days=settings.webrag_revisit_days))
+            return applied, await list_sources(connection), kept
 
-    applied, sources = run(work())
+    applied, sources, kept = run(work())
+    _store_attached(context, settings.webrag_home, kept)
     paused = {source.key for source in sources if source.paused}
     keys = keys_of((declared.key, declared.shards) for declared in declarations)
     # an operator who paused a source may have deleted its partition: it stays so until the source is resumed
@@ -75,6 +88,15 @@ def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource
         f" {len(applied.added)} added, {len(applied.changed)} changed, {len(applied.dropped)} dropped{mistakes}",
         cursor=json.dumps({"broken": sorted(declared.broken), "partitions": layers.SOURCES.name}),
     )
+
+
+def _store_attached(context: dg.SensorEvaluationContext, home: Path, kept: "Sequence[KeptSource]") -> None:
+    """For the next load of the code location. Alerts do not need it, so that a home that is full only warns."""
+    try:
+        if write_attached(home, kept):
+            context.log.info("other sources are attached: reload the code location to see their assets")
+    except OSError as error:
+        context.log.warning(f"the assets of attached sources stay as they are: {error}")
 
 
 def _read_cursor(cursor: str | None) -> tuple[frozenset[str], bool]:
