@@ -58,6 +58,31 @@ SITE_OF_LOOK_ALIKES = LocalSite(
             "<h2>Keepers</h2><p>It is the duty of every keeper—</p><p>(a) to feed the animals at noon;</p>"
             "<p>(b) to clean the cages;</p><p>(c) to lock the gate at night.</p>",
         ),
+        "/tickets": page(
+            "Tickets of the cable car",
+            "<p>At the counter you choose among three kinds of tickets:</p><p><strong>Single</strong> - one way, on the"
+            " same day.</p><p><strong>Return</strong> - up and down within a week.</p><p><strong>Season</strong> - as"
+            " often as you like until the snow comes.</p>",
+        ),
+        "/retired": page(
+            "Retired trains",
+            "<p>These trains are no longer in use. Spare parts are sold until the store is empty.</p>"
+            "<ul><li><a href='/jay'>Jay</a></li><li><a href='/wren'>Wren</a></li></ul>",
+        ),
+        "/gritstone64": page(
+            "Gritstone64",
+            "<h2>Availability</h2><ul><li>Price: 35 EUR (2 litres)</li><li>Price: 25 EUR (1 litre)</li></ul>",
+        ),
+        "/millgritstone64": page(
+            "MillGritstone64",
+            "<h2>Availability</h2><ul><li>Price: 60 EUR (<a href='https://shop.example/mg2'>MillGritstone64 of 2"
+            " litres</a>)</li></ul>",
+        ),
+        "/beacon": page(
+            "Beacon",
+            "<h2>Firewall</h2><p>If the beacon is behind a router, set the router up to pass its port on. These ports"
+            " of the beacon are passed on:</p><ul><li>UDP 31007</li></ul>",
+        ),
         **SHOPS,
         "/ja": page("案内", "<p>駐車場の料金は一泊五百円です。</p><p>温泉は午後三時から利用できます。</p>"),
     }
@@ -84,6 +109,10 @@ SAID = {  # what is said to a question, and what must not be
     "What are the duties of a keeper?": (["feed the animals", "clean the cages", "lock the gate"], []),
     "How do I drain the boiler?": (["Close the gas", "Open the lower valve", "Wait until", "Close it again"], []),
     "Within how many days may goods be brought back?": (["28 days"], []),
+    "What kinds of tickets are there for the cable car?": (["Single", "Return", "Season"], []),
+    "Which trains are no longer in use?": (["Jay", "Wren"], []),
+    "What is the price of the MillGritstone64 with 2 litres?": (["60 EUR"], ["35 EUR", "25 EUR"]),
+    "beacon port router": (["31007"], []),
     "駐車場の料金は一泊いくらですか？": (["五百円"], []),
 }
 UNKNOWN = ("What port does Alder 2.7 listen on?", "How do I drain the boiler of Zanzibar?", "What does F29 mean?")

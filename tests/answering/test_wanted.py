@@ -15,6 +15,7 @@ from webrag_core.answering.wanted.versions import version_of, versions_in
     [
         ("What port does Alder 2.4 listen on?", ["Alder", "2.4"]),
         ("How heavy is the Fennel K120 Mini?", ["Fennel", "K120 Mini"]),
+        ("What does the MillGritstone64 cost?", ["MillGritstone64"]),
         ("When does the last bus of line 17 leave?", ["line 17"]),
         ("Where is the office of Ada Berg?", ["Ada Berg"]),
         ("what does --dry-run do", ["--dry-run"]),
@@ -60,6 +61,9 @@ def test_a_range_of_versions_holds_those_within(text: str, version: str, holds: 
         ("Wie schwer ist der Kessel?", "Er wiegt 920 Gramm.", "Er ist aus Kupfer."),
         ("Wann öffnet das Bad?", "Das Bad öffnet im Mai.", "Das Bad hat zwei Rutschen."),
         ("Which is cheaper, A or B?", "It costs 12 EUR.", "It is blue."),
+        ("kettle price", "Price: 12 EUR", "The kettle is blue."),
+        ("adult ticket price zoo", "Adults pay 9 EUR.", "Tickets are sold at the gate."),
+        ("RAM of the K120", "RAM: 2 GiB", "The K120 has RAM that can be changed."),
     ],
 )
 def test_a_question_for_a_value_is_answered_by_a_value(question: str, yes: str, no: str) -> None:
@@ -75,7 +79,16 @@ def test_a_value_that_the_question_names_is_no_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["Why does it stop?", "How do I stop it?", "Is it red?", "何時から利用できますか？"]
+    "question",
+    [
+        "Why does it stop?",
+        "How do I stop it?",
+        "Is it red?",
+        "port forwarding",
+        "set port",
+        "speed up the build",
+        "何時から利用できますか？",
+    ],
 )
 def test_where_no_rule_fits_nothing_is_demanded(question: str) -> None:
     assert holds_value("anything", values_wanted(question), question)

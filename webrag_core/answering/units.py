@@ -20,7 +20,10 @@ MAX_UNITS = 400
 _MAX_CHARS = 800  # of a unit; longer ones are tables and listings, no sentences
 _LINE = re.compile(r"[^\n]+")
 _RULE = re.compile(r"[\s|:-]+")
-_CLAUSE = re.compile(r"\((?:[a-z]{1,2}|[ivx]{1,5}|\d{1,2})\)\s")
+_CLAUSE = re.compile(
+    r"\((?:[a-z]{1,2}|[ivx]{1,5}|\d{1,2})\)\s"
+    r"|(?P<mark>\*\*|__)[^\s*_\n][^*_\n]{0,80}(?:(?P=mark)\s?[:–—-]|[:–—-]\s?(?P=mark))\s"
+)
 OPEN_ENDS = (":", "–", "—", "：")
 """How a sentence ends that introduces what follows."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -44,6 +47,7 @@ class Unit:
     lead: str = ""  # of an item, a table row and code: the sentence that introduces it
     places: int = 1  # pages that say the same
     is_item: bool = False  # of a list, or a sentence of an item
+    is_link: bool = False  # an item of links alone: a part of its list, and no answer by itself
 
     @property
     def is_listed(self) -> bool:
@@ -125,11 +129,14 @@ def _units(ranked_chunk: RankedChunk, rank: int) -> Iterator[Unit]:
         text = row or (unit_text(markdown, kind) if kind != "table" else cells_sentence(markdown))
         if kind == "table" and is_only_header(markdown):
             continue
-        if end - start > _MAX_CHARS or not _WORD.search(text) or not without_link_lines(markdown).strip():
+        if end - start > _MAX_CHARS or not _WORD.search(text):
             continue
         at = chunk.char_start
         path = _path(chunk, block.heading_path)
         is_item = block.kind == "paragraph" and _is_item(chunk.text, block.start, lead if path == under else "")
+        is_link = not without_link_lines(markdown).strip()
+        if is_link and not (is_item and lead and path == under):
+            continue
         introduced = (is_item or kind in ("code", "table")) and path == under
         yield Unit(
             chunk=chunk,
@@ -144,13 +151,15 @@ def _units(ranked_chunk: RankedChunk, rank: int) -> Iterator[Unit]:
             header=None if header is None or row is None else (at + header[0], at + header[1]),
             lead=lead if introduced else "",
             is_item=is_item,
+            is_link=is_link,
         )
         if kind not in ("code", "table") and not is_item:
             lead, under = text, path
 
 
 def _is_item(text: str, start: int, lead: str) -> bool:
-    """Whether the paragraph at `start` is an item: of a list, or a clause, `(a) …`, of a sentence that is left open."""
+    """Whether the paragraph at `start` is an item: of a list, or of a sentence that is left open a clause, `(a) …`, or
+    a term in bold with what is said of it, `**Term** – …`."""
     if LIST_ITEM.match(text, start):
         return True
     return lead.endswith(OPEN_ENDS) and _CLAUSE.match(text, start) is not None

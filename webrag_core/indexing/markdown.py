@@ -36,6 +36,8 @@ _IMAGE = re.compile(
 _LINK = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _ENOUGH_WORDS = 4  # beside its links, from which on a line counts as text
+_LABELLED = re.compile(r"\W*[^\W\d_][^\n:]{1,40}:[^\n\d]{0,40}\d")
+"""A label with a number behind it: `Price: 60 EUR`."""
 _MAX_TERM = 120
 _MAX_READ = 2_000  # of a heading or term: what `_INLINE` costs grows faster than its text
 
@@ -115,8 +117,9 @@ def without_link_lines(markdown: str) -> str:
 
 
 def _only_links(line: str) -> bool:
+    """Whether a line is links, with less than a few words and no labelled value beside them."""
     rest, links = _LINK.subn("", line)
-    return links > 0 and len(_WORD.findall(rest)) < _ENOUGH_WORDS
+    return links > 0 and len(_WORD.findall(rest)) < _ENOUGH_WORDS and _LABELLED.match(rest) is None
 
 
 def _without_marks(match: re.Match[str], star: str = "") -> str:

@@ -181,13 +181,27 @@ def _take_sides(selection: _Selection, score: UnitScores, fact: Fact, sides: Seq
 
 
 def _bring_steps(selection: _Selection, score: UnitScores, fact: Fact, part: int, index: int) -> None:
-    """Take the steps or the code of a unit's section, where nothing of the kind is said yet."""
+    """Take the steps, the code or the list of a unit's section, where nothing of the kind is said yet."""
     units = selection.units
+    if selection.form == "list":
+        _bring_list(selection, part, index)
     if selection.form != "steps" and not fact.is_code:
         return
     sentences = (units[choice.index] for choice in selection.chosen if choice.part == part)
     if not any(unit.is_step and fact.is_in(unit) for unit in sentences):
         near = procedure_near(units, (place for place in score.order if fact.is_in(units[place])), units[index])
+        if near is not None:
+            selection.take(part, near)
+
+
+def _bring_list(selection: _Selection, part: int, index: int) -> None:
+    """Take the list behind the best unit, in its passage and under its heading, where no list is said yet."""
+    units, chosen = selection.units, selection.chosen
+    if selection.entries == 1 and not any(units[choice.index].is_listed for choice in chosen):
+        behind = range(index + 1, len(units))
+        near = next(
+            (place for place in behind if units[place].is_item and units[place].stands_with(units[index])), None
+        )
         if near is not None:
             selection.take(part, near)
 

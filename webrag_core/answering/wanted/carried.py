@@ -22,7 +22,7 @@ from webrag_core.language.symbols import count_symbol
 
 Stance = Literal["carries", "neutral", "rival"]
 _ANY_HEAD = frozenset(("", "version", "release", "v", "docs", "documentation", "manual", "stable", "the", "in"))
-_CODE_SHAPE = re.compile(r"([^\W\d_]{1,6}-?)(\d{1,6})([^\W_]{0,3})")
+_CODE_SHAPE = re.compile(r"([^\W\d_]{1,12}-?)(\d{1,6})([^\W_]{0,3})")
 _IDENTIFIER = re.compile(r"(?<![\w-])[$-]{0,2}(?=\w*[-_.:])[^\W\d]\w*+(?:[-.:]++\w++)*+(?:\(\))?(?![\w-])")
 _JOINTS = re.compile(r"[-_.:]+")
 _LEAST_PREFIX = 5  # letters of a name that a longer form of it begins with
@@ -154,6 +154,8 @@ def _extension_verdict(wanted: Discriminator, token: str, text: str, passage: st
     ends = _mentions(token, text)
     if not ends:
         return None
+    if wanted.any_extension:
+        return True
     if wanted.extension:
         extension, folded = f" {wanted.extension.casefold()}", text.casefold()
         return any(folded.startswith(extension, end) for end in ends)

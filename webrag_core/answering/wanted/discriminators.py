@@ -14,7 +14,7 @@ from webrag_core.language.stop_words import stop_words
 from webrag_core.language.symbols import symbol_tokens
 
 Kind = Literal["version", "number", "code", "identifier", "sign", "name"]
-_CODE = r"[^\W\d_]{1,6}-?\d{1,6}[^\W_]{0,3}"
+_CODE = r"[^\W\d_]{1,12}-?\d{1,6}[^\W_]{0,3}"
 _TOKEN = re.compile(
     r"(?P<quoted>`[^`\n]{1,80}`)"
     r"|(?P<option>(?<![\w-])--?[A-Za-z][\w-]*)"
@@ -63,12 +63,14 @@ _NOUNS_CAPITALISED = frozenset(("de", "lb"))
 @dataclass(frozen=True, slots=True)
 class Discriminator:
     """A token of a question that chooses. `text` as it is written, `head` the word before it, folded ("" without): of a
-    version the product, of a number what is counted. `extension` is the name behind a code or a number (X200 Mini)."""
+    version the product, of a number what is counted. `extension` is the name behind a code or a number (X200 Mini);
+    with `any_extension` each of them will do."""
 
     kind: Kind
     text: str
     head: str = ""
     extension: str = ""
+    any_extension: bool = False
 
     @property
     def version(self) -> Version:

@@ -130,7 +130,7 @@ def thing_of(question: str, units: Sequence[Unit]) -> Thing:
             sides = [(items[place], carries[:, place]) for place in np.flatnonzero(present)]
         if not present.all():
             others += values_beside(items[0], levels)
-    allowed = ~is_rival & ~lacks
+    allowed = ~is_rival & ~lacks & _flags(not unit.is_link for unit in units)
     return Thing(
         _row(allowed),
         _row(is_rival),
@@ -170,9 +170,12 @@ def _slot(item: Discriminator) -> tuple[str, str]:
 
 
 def _settled(item: Discriminator, levels: Sequence[Levels]) -> Discriminator:
-    """Without its extension where nothing has it, behind this code or another: `the X210 USB port` is no model."""
+    """Without its extension where nothing has it, behind this code or another: `the X210 USB port` is no model. With
+    any extension where nothing has the thing without: of `Pi 3` a site may have `Pi 3 Model B` alone."""
     if not item.extension:
-        return item
+        extended = replace(item, any_extension=True)
+        carried = item.kind in ("code", "number") and not any(stance_of(item, level) == "carries" for level in levels)
+        return extended if carried and any(stance_of(extended, level) == "carries" for level in levels) else item
     pattern = re.compile(rf"\d[^\W_]{{0,3}}\s+{re.escape(item.extension)}(?!\w)", re.IGNORECASE)
     extends = any(pattern.search(text) for level in levels for text in (level.passage, *level.around))
     return item if extends else replace(item, extension="")

@@ -130,6 +130,15 @@ _QUESTIONS: tuple[tuple[str, tuple[Value, ...]], ...] = (
         ("number", "money", "date"),
     ),
 )
+_MEASURED = (
+    "ports? size capacity width height depth length weight price prices cost costs fee fees age speed temperature ram"
+    " voltage population distance"
+)
+_NO_KEYWORD = (
+    "what which who whom whose when where why how is are was were do does did can could may might must shall should"
+    " will would has have had if list show change set configure open close add remove use get find make create increase"
+    " reduce limit choose check allow the an?"
+)
 _SIDES = r"^(?:which|what|who|is|are|was|does|do|has|have)\b.{1,120}\b"  # a comparison of two things
 _COMPARISONS: tuple[tuple[str, tuple[Value, ...]], ...] = (
     ("(?:lighter|heavier)", ("weight",)),
@@ -141,10 +150,15 @@ _COMPARISONS: tuple[tuple[str, tuple[Value, ...]], ...] = (
 )
 _ALL = (*_QUESTIONS, *((rf"{_SIDES}{word}\b.{{1,120}}\bor\b", values) for word, values in _COMPARISONS))
 _RULES = tuple((re.compile(pattern, re.IGNORECASE), frozenset(values)) for pattern, values in _ALL)
+_KEYWORDS = re.compile(
+    rf"^(?!{_any(_NO_KEYWORD)})(?:[\w.+'’-]+ ){{0,6}}?{_any(_MEASURED)}(?! (?:up|\w+ing)\b)(?= |$)", re.IGNORECASE
+)
+"""Words without a sentence that name what is measured: `router port`, `ticket price child`."""
 _TOPICAL = re.compile(
     r"^(?:how (?:do|does|can|could|should|would|to|is|are)|who|why|where|can|could|may|should)\b", re.I
 )
 _MAX_READ = 2_000
+_MOST_KEYWORDS = 7
 _NAMES = re.compile(r"(?<![^\W\d_])[^\W\d_]+[ -]?\d[\w.]*")  # with digits: X210, branch 12
 
 
@@ -155,6 +169,8 @@ def values_wanted(question: str) -> frozenset[Value]:
     text = question.strip()[:_MAX_READ]
     wanted: set[Value] = set()
     read: set[int] = set()  # characters that a rule has taken
+    if len(text.split()) <= _MOST_KEYWORDS and _KEYWORDS.match(text):
+        return frozenset(("number", "money"))
     is_topical = _TOPICAL.match(text) is not None
     for pattern, values in _RULES:
         for match in pattern.finditer(text):
