@@ -137,7 +137,7 @@ def test_texts_that_stay_are_not_embedded_again_when_a_page_is_rechunked(setting
         async with opened(settings, "alpha", "beta") as (corpus, _):
             page = await corpus.add(A)
             await rows(corpus.database, "UPDATE document_versions SET chunker = 'of before' RETURNING id")
-            assert await corpus.indexer.settled(page.version_id) is None
+            assert await corpus.indexer.settled([page.version_id]) == {}
             await corpus.indexer.rechunk(page.version_id)
             found = await counts(corpus)
             assert (await corpus.indexer.index(page.version_id)).embedded == 0
@@ -192,7 +192,7 @@ def test_what_is_done_is_not_done_again(settings: Settings) -> None:
             ids = await rows(corpus.database, "SELECT id FROM chunks ORDER BY 1")
             again = await corpus.indexer.index(page.version_id)
             assert (again.embedded, again.became_current) == (0, False)
-            assert await corpus.indexer.settled(page.version_id) == again
+            assert await corpus.indexer.settled([page.version_id]) == {page.version_id: again}
             assert await rows(corpus.database, "SELECT id FROM chunks ORDER BY 1") == ids
             site.pages[B] = site.pages[A]
             assert (await corpus.add(B)).embedded == 0  # the same text elsewhere

@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion.converted_page import EXTRACTOR_VERSION, ConvertedPage, PageLink
 from webrag_core.corpus.markup import store_markup
-from webrag_core.corpus.periods import EXTENDING, REPEATED, Sighting, basis_of, record_sighting
+from webrag_core.corpus.periods import Sighting, basis_of, record_sighting
 from webrag_core.errors import FetchError, Reason
 from webrag_core.language.detection import UNCLEAR, detected_page
 from webrag_core.text_work import beside_loop
@@ -38,7 +38,8 @@ class StoredDocument:
     """A row of `documents`. `latest_version` is the last one fetched: not current yet while it is being indexed.
 
     `has_all_text`: it holds all that the page shows (None = there is none); `wants_all_text`: the next one is to.
-    `ask_whole`: why its next request is unconditional, `audit` or `lies`; `refresh_hours`: its source's cadence.
+    `ask_whole`: why its next request is unconditional, `audit` or `lies`; `refresh_hours`: its source's cadence;
+    `validator_checks`: the counts of its source's `SignalRecord` of validators.
     """
 
     id: int
@@ -63,6 +64,7 @@ class StoredDocument:
     wants_all_text: bool
     ask_whole: str | None
     refresh_hours: float | None
+    validator_checks: list[int] | None
 
     @property
     def is_due(self) -> bool:
@@ -108,37 +110,52 @@ _DOCUMENT = (
     " v.id AS latest_version,"
     " v.extractor, v.fetched_at, v.all_text AS has_all_text,"
     " coalesce(d.all_text, (SELECT s.all_text FROM sources s WHERE s.id = d.source_id)) AS wants_all_text,"
-    " d.ask_whole, (SELECT s.refresh_hours FROM sources s WHERE s.id = d.source_id) AS refresh_hours"
+    " d.ask_whole, (SELECT s.refresh_hours FROM sources s WHERE s.id = d.source_id) AS refresh_hours,"
+    " (SELECT ARRAY[c.flagged_changed, c.flagged_same, c.silent_changed, c.silent_same] FROM change_signals c"
+    "  WHERE c.source_id = d.source_id AND c.signal = 'validator') AS validator_checks"
     " FROM documents d LEFT JOIN LATERAL (SELECT n.id, n.extractor, n.fetched_at, n.all_text FROM document_versions n"
     " WHERE n.document_id = d.id"
     " ORDER BY n.fetched_at DESC, n.number DESC LIMIT 1) v ON true"
-    " WHERE d.id = coalesce((SELECT a.document_id FROM url_aliases a WHERE a.url = %(url)s),"
-    " (SELECT o.id FROM documents o WHERE o.canonical_url = %(url)s))"
+    " WHERE d.id = coalesce((SELECT a.document_id FROM url_aliases a WHERE a.url = w.url),"
+    " (SELECT o.id FROM documents o WHERE o.canonical_url = w.url))"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """What is stored of the page at a URL: `document` None = nothing. `all_text`: whether everything that the page
+    shows is kept, as it or its source says."""
+
+    document: StoredDocument | None
+    all_text: bool
+
+
+async def find_pages(connection: AsyncConnection, urls: Sequence[str]) -> list[StoredPage | FetchError]:
+    """What is stored of the pages at canonical URLs, in this order; the error FORGOTTEN for one that was removed on
+    request. An alias wins over a document that stood there before it moved."""
+    cursor = await connection.execute(
+        "SELECT is_forgotten(w.url), CASE WHEN d.id IS NULL"  # noqa: S608
+        " THEN (SELECT s.all_text FROM sources s WHERE s.id = source_of(w.url)) ELSE d.wants_all_text END, d.*"
+        " FROM unnest(%s::text[]) WITH ORDINALITY AS w (url, place)"
+        f" LEFT JOIN LATERAL ({_DOCUMENT}) d ON true ORDER BY w.place".encode(),
+        (list(urls),),
+    )
+    return [
+        forgotten_error()
+        if forgotten
+        else StoredPage(None if fields[0] is None else StoredDocument(*fields), bool(all_text))
+        for forgotten, all_text, *fields in await cursor.fetchall()
+    ]
 
 
 async def find_document(connection: AsyncConnection, url: str) -> StoredDocument | None:
     """The document that canonical `url` names. An alias wins over a document that stood there before it moved."""
     async with connection.cursor(row_factory=class_row(StoredDocument)) as cursor:
-        await cursor.execute(_DOCUMENT, {"url": url})
+        await cursor.execute(
+            f"SELECT d.* FROM (VALUES (%s::text)) AS w (url) CROSS JOIN LATERAL ({_DOCUMENT}) d".encode(),  # noqa: S608
+            (url,),
+        )
         return await cursor.fetchone()
-
-
-async def find_page(connection: AsyncConnection, url: str) -> tuple[StoredDocument | None, bool]:
-    """As `find_document`, and whether everything that the page shows is kept, as it or its source says.
-
-    Raises FetchError(FORGOTTEN).
-    """
-    cursor = await connection.execute(
-        "SELECT is_forgotten(%(url)s), CASE WHEN d.id IS NULL"  # noqa: S608
-        " THEN (SELECT s.all_text FROM sources s WHERE s.id = source_of(%(url)s)) ELSE d.wants_all_text END, d.*"
-        f" FROM (VALUES (1)) AS always LEFT JOIN LATERAL ({_DOCUMENT}) d ON true".encode(),
-        {"url": url},
-    )
-    forgotten, all_text, *fields = await cursor.fetchone() or (False, False, None)
-    if forgotten:
-        raise _forgotten()
-    return (None if fields[0] is None else StoredDocument(*fields)), bool(all_text)
 
 
 async def confirmed_missing(connection: AsyncConnection, source: str) -> list[str]:
@@ -187,10 +204,11 @@ async def read_forgotten(cursor: AsyncCursor) -> None:
     """Raise FetchError(FORGOTTEN) when one was."""
     row = await cursor.fetchone()
     if row is not None and row[0]:
-        raise _forgotten()
+        raise forgotten_error()
 
 
-def _forgotten() -> FetchError:
+def forgotten_error() -> FetchError:
+    """The error of a page that was removed on request."""
     return FetchError(Reason.FORGOTTEN, "the page was removed on request; `webrag ingest URL` lets it be stored again")
 
 
@@ -376,49 +394,6 @@ async def _copy_links(connection: AsyncConnection, version_id: int, links: Seque
                     link.nofollow,
                 )
             )
-
-
-_TOUCH = (
-    "UPDATE documents SET last_checked = %(checked)s, etag = coalesce(%(etag)s, etag), next_check = %(next)s,"
-    " last_modified = coalesce(%(modified)s, last_modified), misses = 0, miss_reason = NULL, last_miss = NULL,"
-    " missing_since = NULL, held_as = NULL, held_sketch = NULL WHERE id = %(document)s RETURNING "
-)
-
-
-async def touch_unchanged(
-    connection: AsyncConnection,
-    document_id: int,
-    version_id: int,
-    page: AcquiredPage,
-    next_check: datetime,
-) -> AsyncCursor:
-    """A conditional request said that the stored version is still what the page says. Call inside a transaction, and
-    `note_touched` afterwards. May be part of a pipeline."""
-    return await connection.execute(
-        EXTENDING + _TOUCH + REPEATED,
-        {
-            **{"document": document_id, "version": version_id, "at": page.fetched_at},
-            "checked": page.checked_at,
-            "next": next_check,
-            "etag": page.headers.get("etag"),
-            "modified": page.headers.get("last-modified"),
-        },
-    )
-
-
-async def note_touched(
-    connection: AsyncConnection,
-    touched: AsyncCursor,
-    document_id: int,
-    version_id: int,
-    page: AcquiredPage,
-    acquirer: str,
-) -> None:
-    """Add the sighting of `touch_unchanged` to the periods of the document, where that could not extend the latest."""
-    row = await touched.fetchone()
-    if row is None or not row[0]:  # the period of this text is not the latest one
-        late = Sighting(page.fetched_at, version_id, acquirer, basis_of(acquirer))
-        await record_sighting(connection, document_id, late)
 
 
 async def record_failure(connection: AsyncConnection, url: str, error: FetchError, next_check: datetime) -> None:

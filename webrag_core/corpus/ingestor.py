@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -23,13 +23,15 @@ from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus import documents, refresh_store
 from webrag_core.corpus.audits import note_audit
 from webrag_core.corpus.brake import Brake, HeldBackError, held_alone
-from webrag_core.corpus.documents import FetchRecord, StoredDocument
+from webrag_core.corpus.documents import FetchRecord, StoredDocument, StoredPage
 from webrag_core.corpus.held_texts import change_by, is_confirmed, note_held
 from webrag_core.corpus.periods import ARCHIVES, basis_of, newest_sighting
 from webrag_core.corpus.recent_failures import recent_failure
 from webrag_core.corpus.replacement import redirected_to_front_page
+from webrag_core.corpus.revisit import SignalRecord
 from webrag_core.corpus.sources import Source
 from webrag_core.corpus.stated_metadata import top_nodes
+from webrag_core.corpus.unchanged import UnchangedPage, record_unchanged
 from webrag_core.corpus.unforeseen import contained
 from webrag_core.corpus.validity import write_stated
 from webrag_core.errors import FetchError, Reason
@@ -161,6 +163,8 @@ class Ingestor:
         max_age: float | None = None,
         brake: Brake | None = None,
         all_text: bool | None = None,
+        known: StoredPage | None = None,
+        record: Callable[[UnchangedPage], Awaitable[None]] | None = None,
     ) -> IngestOutcome:
         """Store the page at `url` unless a fresh copy is stored already.
 
@@ -169,15 +173,19 @@ class Ingestor:
 
         Copies and failures older than `max_age` seconds are stale (None = the settings); `refresh` requests even a
         fresh page again (conditionally). `brake` is that of the refresh that the page is part of: HeldBackError is
-        raised for a page that waits for its verdict, of which nothing is recorded. Raises FetchError when the URL
-        returns no usable page or failed recently; the failure is recorded and the good version stays. Invalid URLs and
-        pages removed on request (reason `forgotten`) are not recorded.
+        raised for a page that waits for its verdict, of which nothing is recorded. `known` is what `look_up` says of
+        the page, `record` writes that it is unchanged, for callers that do so for several at a time.
+
+        Raises FetchError when the URL returns no usable page or failed recently; the failure is recorded and the good
+        version stays. Invalid URLs and pages removed on request (reason `forgotten`) are not recorded.
         """
         url = page_url(url)
-        async with self._database.connection() as connection:
-            stored, wants_all_text = await documents.find_page(connection, url)
-            if all_text is not None:
-                wants_all_text = all_text
+        if known is None:
+            (found,) = await self.look_up([url])
+            if isinstance(found, FetchError):
+                raise found
+            known = found
+        stored, wants_all_text = known.document, known.all_text if all_text is None else all_text
         if stored is not None and stored.wants_all_text != wants_all_text:
             stored = replace(stored, wants_all_text=wants_all_text)
         alike = same_web(self.acquirer.name)
@@ -214,6 +222,8 @@ class Ingestor:
             raise
         try:
             with contained(url):
+                if converted is None:
+                    return await self._unchanged(url, stored, page, started, run_id, record)
                 return await self._kept(url, stored, page, converted, started, run_id, all_text)
         except FetchError as error:
             if error.reason is Reason.INTERNAL_ERROR:
@@ -225,14 +235,12 @@ class Ingestor:
         url: str,
         stored: StoredDocument | None,
         page: AcquiredPage,
-        converted: ConvertedPage | None,
+        converted: ConvertedPage,
         started: datetime,
         run_id: str | None,
         all_text: bool | None,
     ) -> IngestOutcome:
         """Store what was fetched. Raises FetchError(FORGOTTEN), StoreError."""
-        if converted is None:
-            return await self._unchanged(url, stored, page, started, run_id)
         async with self._database.transaction() as connection:
             document_id, version_id = await documents.store_version(
                 connection, page, converted, page.acquirer or self.acquirer.name, self._next_check(page.checked_at)
@@ -273,14 +281,14 @@ class Ingestor:
             raise
 
     async def _requested(self, url: str, stored: StoredDocument | None) -> AcquiredPage:
-        if stored is None or not await self._may_ask_conditionally(stored):
+        if stored is None or not self._may_ask_conditionally(stored):
             return await self.acquirer.fetch(url)
         page = await self.acquirer.fetch(url, etag=stored.etag, last_modified=stored.last_modified)
         if page.not_modified and page.final_url != stored.canonical_url:  # redirected elsewhere, to an equal validator
             return await self.acquirer.fetch(url)
         return page
 
-    async def _may_ask_conditionally(self, stored: StoredDocument) -> bool:
+    def _may_ask_conditionally(self, stored: StoredDocument) -> bool:
         if stored.fetched_at is None or stored.status == "gone" or stored.extractor != EXTRACTOR_VERSION:
             return False
         if stored.is_due:
@@ -289,9 +297,7 @@ class Ingestor:
             return False
         if datetime.now(UTC) - stored.fetched_at > max(_LEAST_TRUST, _TRUST_VALIDATORS * self._interval_of(stored)):
             return False
-        async with self._database.connection() as connection:
-            record = await refresh_store.signal_record(connection, stored.source_id, "validator")
-        return not record.misses_changes
+        return not SignalRecord(*(stored.validator_checks or ())).misses_changes
 
     async def _protect_version(
         self,
@@ -344,6 +350,17 @@ class Ingestor:
             return max_age is None
         return datetime.now(UTC) - stored.last_checked <= timedelta(seconds=max_age)
 
+    async def look_up(self, urls: Sequence[str]) -> list[StoredPage | FetchError]:
+        """What is stored of the pages at these URLs, in this order, or the error FORGOTTEN. Raises FetchError for an
+        invalid URL."""
+        async with self._database.connection() as connection:
+            return await documents.find_pages(connection, [*map(page_url, urls)])
+
+    async def record_unchanged(self, pages: Sequence[UnchangedPage]) -> list[FetchError | None]:
+        """Write that pages are unchanged, in one transaction; errors as those of the function of this name."""
+        async with self._database.transaction() as connection:
+            return await record_unchanged(connection, pages)
+
     async def _unchanged(
         self,
         url: str,
@@ -351,28 +368,27 @@ class Ingestor:
         page: AcquiredPage,
         started: datetime,
         run_id: str | None,
+        record: Callable[[UnchangedPage], Awaitable[None]] | None,
     ) -> IngestOutcome:
         if stored is None or stored.latest_version is None:
             error = FetchError(Reason.BAD_RESPONSE, f"{url} answered 304 to an unconditional request", status=304)
             await self._failed(url, error, started, run_id)
             raise error
-        async with self._database.transaction() as connection, connection.pipeline():
-            await documents.lock_urls(connection, url, stored.canonical_url)
-            forgotten = await documents.ask_forgotten(connection, url, stored.canonical_url)
-            touched = await documents.touch_unchanged(
-                connection,
-                stored.id,
-                stored.latest_version,
-                page,
-                self._next_check(page.checked_at),
-            )
-            await documents.record_fetch(
-                connection, self._record(url, page, "unchanged", stored.latest_version, started, run_id)
-            )
-            await documents.read_forgotten(forgotten)  # then all of this is taken back
-            await documents.note_touched(
-                connection, touched, stored.id, stored.latest_version, page, page.acquirer or self.acquirer.name
-            )
+        unchanged = UnchangedPage(
+            stored.id,
+            stored.canonical_url,
+            self._record(url, page, "unchanged", stored.latest_version, started, run_id),
+            page.checked_at,
+            self._next_check(page.checked_at),
+            page.headers.get("etag"),
+            page.headers.get("last-modified"),
+        )
+        if record is None:
+            (refusal,) = await self.record_unchanged([unchanged])
+            if refusal is not None:
+                raise refusal
+        else:
+            await record(unchanged)
         return IngestOutcome(
             stored.canonical_url, stored.id, stored.latest_version, "unchanged", warnings=page.warnings
         )

@@ -80,24 +80,18 @@ def _rank(sighting: Sighting) -> tuple[int, str]:
 _PERIODS = (
     "SELECT version_id, seen_from, seen_last, seen_until, acquirer, basis FROM version_periods WHERE document_id = %s"
 )
-EXTENDING = (
+_BEGINNING = (
     "WITH latest AS (SELECT version_id, seen_from, seen_last, seen_until, acquirer, basis FROM version_periods"
     " WHERE document_id = %(document)s AND seen_until IS NULL), extension AS ("
     " UPDATE version_periods p SET seen_last = %(at)s FROM latest l WHERE p.document_id = %(document)s"
     " AND p.seen_until IS NULL AND l.version_id IS NOT DISTINCT FROM %(version)s::integer AND l.seen_from <= %(at)s"
-    " AND l.seen_last < %(at)s) "
-)
-"""A WITH clause: the `latest` period of a document, prolonged where a sighting repeats it."""
-_BEGINNING = (
-    ", beginning AS (INSERT INTO version_periods (document_id, version_id, seen_from, seen_last, acquirer, basis)"
+    " AND l.seen_last < %(at)s),"
+    " beginning AS (INSERT INTO version_periods (document_id, version_id, seen_from, seen_last, acquirer, basis)"
     " SELECT %(document)s, %(version)s, %(at)s, %(at)s, %(acquirer)s, %(basis)s"
     " WHERE NOT EXISTS (SELECT FROM latest)) TABLE latest"
 )
-"""Behind `EXTENDING`: where there is no latest period the sighting begins it. A row, or none then."""
-REPEATED = (
-    "EXISTS (SELECT FROM latest WHERE version_id IS NOT DISTINCT FROM %(version)s::integer AND seen_from <= %(at)s)"
-)
-"""Behind `EXTENDING`: whether the sighting repeats the latest period, and nothing is left to record."""
+"""Prolongs the latest period of a document where a sighting repeats it, and begins one where there is none. A row: the
+latest period as it was."""
 _LEDGER = (
     "SELECT f.seen_at, f.version_id, f.acquirer FROM fetch_log f JOIN documents d ON d.canonical_url = f.final_url"
     " JOIN document_versions v ON v.id = f.version_id AND v.document_id = d.id WHERE d.id = %s"
@@ -108,9 +102,7 @@ async def record_sighting(connection: AsyncConnection, document_id: int, sightin
     """Add a sighting to the periods of a document. Call inside a transaction that holds the lock of its URL, before or
     after the ledger has the line."""
     values = {"document": document_id, "version": sighting.version_id, "at": sighting.at}
-    cursor = await connection.execute(
-        EXTENDING + _BEGINNING, {**values, "acquirer": sighting.acquirer, "basis": sighting.basis}
-    )
+    cursor = await connection.execute(_BEGINNING, {**values, "acquirer": sighting.acquirer, "basis": sighting.basis})
     row = await cursor.fetchone()
     if row is None:  # its first period, or the first since it ended
         return

@@ -25,6 +25,7 @@ from webrag_core.corpus.documents import ABSENT, FetchRecord
 from webrag_core.corpus.refresh import NO_MAP_FOR, PageSelection, at_cadence, read_map
 from webrag_core.corpus.revisit import plan_refresh
 from webrag_core.corpus.sources import Source
+from webrag_core.corpus.unchanged import UnchangedPage, record_unchanged
 from webrag_core.errors import FetchError
 from webrag_core.result_warnings import Caution
 from webrag_core.store.database import Database
@@ -266,23 +267,28 @@ async def _probe(
                 return None  # fetched meanwhile: the answer is about another version
             name, version = answer.acquirer or acquirer.name, document.latest_version
             next_check = now + timedelta(days=settings.webrag_revisit_days)
-            touched = await documents.touch_unchanged(connection, page.id, version, answer, next_check)
-            await documents.note_touched(connection, touched, page.id, version, answer, name)
-            await documents.record_fetch(
-                connection,
-                FetchRecord(
-                    url=page.canonical_url,
-                    acquirer=name,
-                    outcome="unchanged",
-                    started_at=now,
-                    final_url=answer.final_url,
-                    hop=len(answer.redirects),
-                    http_status=answer.status,
-                    bytes_raw=answer.bytes_raw,
-                    version_id=version,
-                    seen_at=answer.fetched_at,
-                ),
+            line = FetchRecord(
+                url=page.canonical_url,
+                acquirer=name,
+                outcome="unchanged",
+                started_at=now,
+                final_url=answer.final_url,
+                hop=len(answer.redirects),
+                http_status=answer.status,
+                bytes_raw=answer.bytes_raw,
+                version_id=version,
+                seen_at=answer.fetched_at,
             )
+            unchanged = UnchangedPage(
+                page.id,
+                page.canonical_url,
+                line,
+                answer.checked_at,
+                next_check,
+                answer.headers.get("etag"),
+                answer.headers.get("last-modified"),
+            )
+            await record_unchanged(connection, [unchanged])
     return None
 
 

@@ -47,7 +47,7 @@ from webrag_core.indexing.model_switch import fill_missing
 from webrag_core.indexing.page_writer import PageIds, PageWriter
 from webrag_core.indexing.prepared import PreparedPage, prepare
 from webrag_core.indexing.retirement import ask_moved, retire_absent, retire_gone
-from webrag_core.indexing.state import ask_state, read_state
+from webrag_core.indexing.state import ask_states, read_state, read_states
 from webrag_core.indexing.unembedded import WITHOUT_VECTOR, any_waits, unembedded
 from webrag_core.language.detection import UNCLEAR, detected_page
 from webrag_core.language.words import rules_of
@@ -210,25 +210,27 @@ class Indexer:
         async with self._database.claims.hold(f"index version {version_id}"):  # later callers see the result
             return await self._activate(version_id, model_id, patient)
 
-    async def settled(self, version_id: int) -> IndexOutcome | None:
-        """The outcome of `activate` for a version that needs nothing, as most pages that are asked again: its text is
-        not read, and nobody waits. None for others."""
+    async def settled(self, versions: Sequence[int]) -> dict[int, IndexOutcome]:
+        """The outcome of `activate` for those of the versions that need nothing, as most pages that are asked again:
+        their texts are not read, and nobody waits."""
         model_id = await self.model_id()
-        async with self._database.connection() as connection, connection.pipeline():
-            reading = await ask_state(connection, version_id, self._key, model_id)
-            missing_edges = await ask_missing_edges(connection, version_id)
-            state = await read_state(reading)
-            if not (state.settled and state.has_language) or state.document_id is None:
-                return None
-            if await missing_edges.fetchone() is not None:
-                return None
-            return IndexOutcome(state.document_id, version_id, 0, False)
+        async with self._database.connection() as connection:
+            async with connection.pipeline():
+                reading = await ask_states(connection, versions, self._key, model_id)
+                missing_edges = await ask_missing_edges(connection, versions)
+            states = await read_states(reading)
+            without = {int(row[0]) for row in await missing_edges.fetchall()}
+        return {
+            version: IndexOutcome(state.document_id, version, 0, False)
+            for version, state in states.items()
+            if state.settled and state.has_language and state.document_id is not None and version not in without
+        }
 
     async def _activate(self, version_id: int, model_id: int, patient: bool) -> IndexOutcome:
         async with self._database.connection() as connection:
             async with connection.pipeline():
-                reading = await ask_state(connection, version_id, self._key, model_id)
-                missing_edges = await ask_missing_edges(connection, version_id)
+                reading = await ask_states(connection, [version_id], self._key, model_id)
+                missing_edges = await ask_missing_edges(connection, [version_id])
                 version = await self._load(connection, version_id)
             state = await read_state(reading)
             if state.settled and await missing_edges.fetchone() is None:
@@ -258,7 +260,7 @@ class Indexer:
                         moved = await ask_moved(connection, version.document_id)
                         urls = [str(row[1]) for row in await moved.fetchall()]
                     await documents.lock_urls(connection, version.canonical_url, *urls)
-                    reading = await ask_state(connection, version_id, self._key, model_id)
+                    reading = await ask_states(connection, [version_id], self._key, model_id)
                     await change.ask(connection)
                     new_ids = await chunk_table.ask_ids(connection, page.parents)
                 await models.read_live(live)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.acquisition.git_folder import FileHistory
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.config import Settings
 from webrag_core.corpus.brake import Brake
-from webrag_core.corpus.documents import ABSENT
+from webrag_core.corpus.documents import ABSENT, StoredPage
 from webrag_core.corpus.histories import HistoryIngestor, HistoryOutcome
 from webrag_core.corpus.ingestor import (
     CONCURRENT_PAGES,
@@ -25,15 +25,21 @@ from webrag_core.corpus.ingestor import (
 )
 from webrag_core.corpus.refresh import SourceRefresh
 from webrag_core.corpus.sources import Source
+from webrag_core.corpus.unchanged import UnchangedPage
 from webrag_core.corpus.unforeseen import contained
 from webrag_core.errors import FetchError
-from webrag_core.indexing.indexer import Indexer
+from webrag_core.gathering import Gathering
+from webrag_core.indexing.indexer import Indexer, IndexOutcome
 from webrag_core.providers.chat import ChatEndpoints
 from webrag_core.providers.embedder import Embedder, make_embedder
 from webrag_core.providers.rerankers.memory import RankingMemory
 from webrag_core.result_warnings import Caution
 from webrag_core.store.breakers import Breakers
 from webrag_core.store.database import Database
+
+_TOGETHER = 16  # pages that are looked up, or found to be unchanged, by one statement
+_LOOK_UP_WAIT_S = 0.01  # pages that begin together come at once
+_RECORD_WAIT_S = 0.05  # answers come as the site sends them
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,19 @@ class AddedDocument:
     embedded: int
     warnings: tuple[Caution, ...] = ()
     waiting: int = 0
+
+
+class BulkAdd(Protocol):
+    """Adds one page of many; `begun` gets its URL when it is read."""
+
+    def __call__(
+        self,
+        url: str,
+        run_id: str | None,
+        refresh: bool,
+        brake: Brake | None,
+        begun: Callable[[str], None] = ...,
+    ) -> Awaitable[AddedDocument]: ...
 
 
 class Corpus:
@@ -108,24 +127,56 @@ class Corpus:
         bulk = self._bulk(all_text=all_text)
 
         async def add(url: str) -> AddedDocument:
-            begun(url)
-            return await bulk(url, None, refresh, None)
+            return await bulk(url, None, refresh, None, begun)
 
-        await gather_bounded(urls, add, done, pages=self.indexer.pages_at_once)
+        await gather_bounded(urls, add, done, pages=self._pages_in_progress)
 
-    def _bulk(
-        self, *, all_text: bool | None = None
-    ) -> Callable[[str, str | None, bool, Brake | None], Awaitable[AddedDocument]]:
-        """`add` for many pages: few are fetched at a time, and more wait for full requests to the model."""
-        fetching = asyncio.Semaphore(CONCURRENT_PAGES)
+    @property
+    def _pages_in_progress(self) -> int:
+        """Pages of a bulk: more than those that are worked on, so that what is written for several at a time fills."""
+        return max(self.indexer.pages_at_once, 2 * _TOGETHER)
 
-        async def add(url: str, run_id: str | None, refresh: bool, brake: Brake | None) -> AddedDocument:
-            with self.indexer.in_progress():
-                async with fetching:
-                    page = await self._store(url, run_id=run_id, refresh=refresh, brake=brake, all_text=all_text)
-                return await self._index(page, patient=True)
+    def _bulk(self, *, all_text: bool | None = None) -> BulkAdd:
+        """`add` for many pages: few are fetched at a time, and more wait for full requests to the model. What is known
+        of pages is read, and that they are unchanged is written, for several of them at a time."""
+        at_work, fetching = asyncio.Semaphore(self.indexer.pages_at_once), asyncio.Semaphore(CONCURRENT_PAGES)
+        known = Gathering(self.ingestor.look_up, _TOGETHER, _LOOK_UP_WAIT_S)
+        unchanged = Gathering(self._record_unchanged, _TOGETHER, _RECORD_WAIT_S)
+
+        async def add(
+            url: str,
+            run_id: str | None,
+            refresh: bool,
+            brake: Brake | None,
+            begun: Callable[[str], None] = lambda url: None,
+        ) -> AddedDocument:
+            settled: IndexOutcome | None = None
+            page_known = await known.of(url)
+            async with AsyncExitStack() as work, AsyncExitStack() as fetch:
+                await work.enter_async_context(at_work)
+                work.enter_context(self.indexer.in_progress())
+                await fetch.enter_async_context(fetching)
+                begun(url)
+
+                async def record(page: UnchangedPage) -> None:
+                    nonlocal settled
+                    await fetch.aclose()
+                    await work.aclose()  # other pages are read while this one waits for its like
+                    settled = await unchanged.of(page)
+
+                page = await self._store(
+                    url, run_id=run_id, refresh=refresh, brake=brake, all_text=all_text, known=page_known, record=record
+                )
+                await fetch.aclose()
+                return await self._index(page, patient=True, settled=settled)
 
         return add
+
+    async def _record_unchanged(self, pages: Sequence[UnchangedPage]) -> list[IndexOutcome | FetchError | None]:
+        """Write that pages are unchanged. For each what its index needs (None = something), or its error."""
+        errors = await self.ingestor.record_unchanged(pages)
+        settled = await self.indexer.settled([version for page in pages if (version := page.line.version_id)])
+        return [error or settled.get(page.line.version_id or 0) for page, error in zip(pages, errors, strict=True)]
 
     async def _store(
         self,
@@ -136,19 +187,31 @@ class Corpus:
         max_age: float | None = None,
         brake: Brake | None = None,
         all_text: bool | None = None,
+        known: StoredPage | None = None,
+        record: Callable[[UnchangedPage], Awaitable[None]] | None = None,
     ) -> IngestOutcome:
         try:
             return await self.ingestor.ingest(
-                url, run_id=run_id, refresh=refresh, max_age=max_age, brake=brake, all_text=all_text
+                url,
+                run_id=run_id,
+                refresh=refresh,
+                max_age=max_age,
+                brake=brake,
+                all_text=all_text,
+                known=known,
+                record=record,
             )
         except FetchError as error:
             if error.reason in ABSENT:
                 await self.indexer.retire(canonicalise(url))
             raise
 
-    async def _index(self, page: IngestOutcome, *, patient: bool = False) -> AddedDocument:
+    async def _index(
+        self, page: IngestOutcome, *, patient: bool = False, settled: IndexOutcome | None = None
+    ) -> AddedDocument:
         with contained(page.url):
-            settled = None if page.outcome == "fetched" else await self.indexer.settled(page.version_id)
+            if settled is None and page.outcome != "fetched":
+                settled = (await self.indexer.settled([page.version_id])).get(page.version_id)
             indexed = settled or await self.indexer.index(page.version_id, patient=patient)
         warnings = list(page.warnings)
         if indexed.waiting:
@@ -184,7 +247,7 @@ class Corpus:
             self.ingestor.acquirer,
             self.settings,
             lambda url, run_id, brake: bulk(url, run_id, True, brake),
-            pages=self.indexer.pages_at_once,
+            pages=self._pages_in_progress,
         )
 
     @asynccontextmanager

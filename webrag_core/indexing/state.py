@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from psycopg import AsyncConnection, AsyncCursor, sql
@@ -20,9 +21,9 @@ _STATE = (
     "  AND NOT EXISTS (SELECT FROM {vectors} e WHERE e.document_id = d.id)"
     "  AND NOT EXISTS (SELECT FROM lexical_postings l WHERE l.document_id = d.id)"
     "  AND NOT EXISTS (SELECT FROM document_versions o WHERE o.document_id = d.id AND o.id <> v.id),"
-    " v.document_id, v.detected_language IS NOT NULL"
+    " v.document_id, v.detected_language IS NOT NULL, v.id"
     " FROM document_versions v JOIN documents d ON d.id = v.document_id"
-    " LEFT JOIN document_versions c ON c.id = d.current_version WHERE v.id = %(version)s"
+    " LEFT JOIN document_versions c ON c.id = d.current_version WHERE v.id = ANY(%(versions)s)"
 )
 
 
@@ -38,18 +39,26 @@ class IndexState:
     has_language: bool
 
 
+REMOVED = IndexState(settled=True, is_empty=False, document_id=None, has_language=False)
+"""State of a version that was removed on request meanwhile."""
+
+
+async def read_states(cursor: AsyncCursor) -> dict[int, IndexState]:
+    """Read what `ask_states` asked: the states of the versions that there are, by id."""
+    return {
+        int(version): IndexState(overtaken or (complete and not moved), empty and not moved, document_id, has_language)
+        for overtaken, complete, moved, empty, document_id, has_language, version in await cursor.fetchall()
+    }
+
+
 async def read_state(cursor: AsyncCursor) -> IndexState:
-    """Read what `ask_state` asked."""
-    row = await cursor.fetchone()
-    if row is None:  # removed on request meanwhile
-        return IndexState(settled=True, is_empty=False, document_id=None, has_language=False)
-    overtaken, complete, moved, empty, document_id, has_language = row
-    return IndexState(overtaken or (complete and not moved), empty and not moved, document_id, has_language)
+    """Read what `ask_states` asked of one version."""
+    return next(iter((await read_states(cursor)).values()), REMOVED)
 
 
-async def ask_state(connection: AsyncConnection, version_id: int, chunker: str, model_id: int) -> AsyncCursor:
-    """Ask for the state of a version, to be chunked by `chunker`. May be part of a pipeline."""
+async def ask_states(connection: AsyncConnection, versions: Sequence[int], chunker: str, model_id: int) -> AsyncCursor:
+    """Ask for the states of versions, to be chunked by `chunker`. May be part of a pipeline."""
     return await connection.execute(
         sql.SQL(_STATE).format(vectors=vector_table(model_id), without=sql.SQL(WITHOUT_VECTOR)),
-        {"version": version_id, "chunker": chunker, "model": model_id},
+        {"versions": list(versions), "chunker": chunker, "model": model_id},
     )

@@ -411,13 +411,13 @@ async def _end(connection: AsyncConnection, edges: Sequence[_Live], at: datetime
         await connection.execute("UPDATE graph_edges SET seen_until = %s WHERE id = ANY(%s)", (at, ended))
 
 
-async def ask_missing_edges(connection: AsyncConnection, version_id: int) -> AsyncCursor:
-    """Ask whether a version is current and its edges are not those of this extraction, source and these links: a row,
-    or none. May be part of a pipeline."""
+async def ask_missing_edges(connection: AsyncConnection, versions: Sequence[int]) -> AsyncCursor:
+    """Ask which of the versions are current and have edges that are not those of this extraction, source and these
+    links: a row with the id of each. May be part of a pipeline."""
     return await connection.execute(
-        "SELECT true FROM document_versions v JOIN documents d ON d.current_version = v.id AND d.status = 'ready'"  # noqa: S608
-        f" WHERE v.id = %s AND NOT {UP_TO_DATE}".encode(),
-        (version_id,),
+        "SELECT v.id FROM document_versions v JOIN documents d ON d.current_version = v.id AND d.status = 'ready'"  # noqa: S608
+        f" WHERE v.id = ANY(%s) AND NOT {UP_TO_DATE}".encode(),
+        (list(versions),),
     )
 
 
