@@ -127,7 +127,7 @@ def _colours() -> str:
 def _lines(server: RunningServer, call: Mapping[str, Any], live: _LiveLine | None) -> Iterator[dict[str, Any]]:
     """What the server sends, line by line. Raises _Unanswered."""
     try:
-        connection = socket.create_connection((server.host, server.port), _CONNECT_SECONDS)
+        connection = _connected(server.host, server.port)
     except OSError:
         raise _Unanswered from None
     where = f"the server at {server.host}:{server.port}"
@@ -149,6 +149,20 @@ def _lines(server: RunningServer, call: Mapping[str, Any], live: _LiveLine | Non
         except (OSError, ValueError) as error:
             raise _Unanswered(f"{where} does not answer ({error})") from None
     raise _Unanswered(f"{where} ended before the command did")
+
+
+def _connected(host: str, port: int) -> socket.socket:
+    """A connection to the server. Raises OSError. An address in numbers needs none of what names of hosts do."""
+    if not host.replace(".", "").isdigit():
+        return socket.create_connection((host, port), _CONNECT_SECONDS)
+    connection = socket.socket(socket.AF_INET)
+    connection.settimeout(_CONNECT_SECONDS)
+    try:
+        connection.connect((host, port))
+    except OSError:
+        connection.close()
+        raise
+    return connection
 
 
 def _request(server: RunningServer, body: bytes) -> bytes:
