@@ -158,6 +158,11 @@ class Settings(BaseSettings):
     webrag_browser_timeout: float = Field(
         default=20.0, gt=0, description="Seconds for the scripts of one page; then it is stored as it is"
     )
+    webrag_evals_folder: str | None = Field(
+        default=None,
+        description="Where run logs and reports of evaluations are kept for all machines: a folder, or an address of"
+        " fsspec, as s3://bucket/evals; unset = evals in the home",
+    )
     webrag_automation: bool = Field(
         default=True,
         description="Dagster's sensors and schedules run from the start, or (false) when switched on",

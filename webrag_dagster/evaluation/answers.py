@@ -14,8 +14,9 @@ from evals.answers.key_report import SUITE_SHARES, WRONG, by_kind, calibrations,
 from evals.answers.suite_list import KeySet, own_key_sets, present
 from evals.walks.suites import sample_goldens
 from webrag_core.drawing.reliability import reliability_diagram
+from webrag_dagster.evaluation.run_files import run_files
 from webrag_dagster.evaluation.scores import number
-from webrag_dagster.evaluation.suite import Scored, run_files
+from webrag_dagster.evaluation.suite import Scored
 from webrag_dagster.markdown import rows_markdown
 from webrag_dagster.metadata import Metadata, table
 from webrag_dagster.pictures import picture
@@ -52,7 +53,7 @@ async def score_answers(context: dg.AssetExecutionContext, settings: Settings, *
             "item_list": table(
                 _row(item) for item in sorted(answered_keys, key=lambda item: item.judgement.verdict == "right")
             ),
-            "run_log": dg.MetadataValue.path(files.log),
+            "run_log": dg.MetadataValue.path(files.keep(files.log)),
         },
         scores={_name(item): _scores(item) for item in answered_keys},
         clusters={_name(item): _cluster(item) for item in answered_keys},

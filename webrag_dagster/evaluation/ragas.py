@@ -25,6 +25,7 @@ from evals.walks.suites import goldens_of
 from webrag_core.errors import InvalidInputError
 from webrag_core.providers.chat import OPENAI_URL
 from webrag_core.providers.endpoint import key_or_dummy
+from webrag_dagster.evaluation.run_files import newest_logs
 from webrag_dagster.evaluation.scores import number
 from webrag_dagster.evaluation.suite import Scored
 from webrag_dagster.markdown import rows_markdown
@@ -38,7 +39,7 @@ NO_JUDGE = "no chat endpoint is set (ORCHESTRATION_LLM_BASE_URL or ORCHESTRATION
 async def score_with_ragas(context: dg.AssetExecutionContext, settings: Settings, *, judged: int) -> Scored:
     """Score the newest run log of every walk; of `judged` items the model is asked, too. Raises MissingExtraError, and
     InvalidInputError where nothing was walked yet."""
-    logs = newest_logs(settings)
+    logs = newest_logs(settings, "sitewalk_*")
     if not logs:
         raise InvalidInputError("no walk has left a run log: run the assets sitewalk_… first")
     started = time.perf_counter()
@@ -67,13 +68,6 @@ async def score_with_ragas(context: dg.AssetExecutionContext, settings: Settings
         },
         clusters={sample.golden.id: cluster_of(sample.golden) for sample in samples},
     )  # fmt: skip
-
-
-def newest_logs(settings: Settings) -> dict[str, Path]:
-    """The newest run log of each walk, by the name of its asset."""
-    folders = sorted((settings.webrag_home.resolve() / "evals").glob("sitewalk_*"))
-    logs = {folder.name: max(folder.glob("*.jsonl"), default=None) for folder in folders}
-    return {name: log for name, log in logs.items() if log is not None}
 
 
 def _samples(log: Path) -> list[Sample]:

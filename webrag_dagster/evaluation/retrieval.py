@@ -11,8 +11,9 @@ from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_docu
 from evals.retrieval.quality import ask, bench_settings, open_bench
 from evals.retrieval.scoring import METRICS, aggregate, lowest_third
 from webrag_core.errors import InvalidInputError
+from webrag_dagster.evaluation.run_files import run_files
 from webrag_dagster.evaluation.scores import number
-from webrag_dagster.evaluation.suite import Scored, run_files
+from webrag_dagster.evaluation.suite import Scored
 from webrag_dagster.markdown import rows_markdown
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ async def rank(context: dg.AssetExecutionContext, settings: Settings, *, sample:
             "documents": dg.MetadataValue.int(len(documents)),
             "parents": dg.MetadataValue.int(parents),
             "seconds": number(seconds),
-            "rankings": dg.MetadataValue.path(files.log),
+            "rankings": dg.MetadataValue.path(files.keep(files.log)),
         },
         scores=scores["local"],
         clusters={question.id: question.evidence[0].document for question in questions},

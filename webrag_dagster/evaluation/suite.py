@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import dagster as dg
@@ -13,7 +12,6 @@ from webrag_dagster.metadata import Metadata
 from webrag_dagster.running import run as run_coroutine
 
 if TYPE_CHECKING:
-    from webrag_core.config import Settings
     from webrag_dagster.evaluation.gate import Scores
 
 A = dg.AutomationCondition
@@ -26,9 +24,6 @@ RESCORE = (
 
 NIGHTLY = dg.FreshnessPolicy.time_window(warn_window=timedelta(hours=36), fail_window=timedelta(days=3))
 """Scored every night: one night may be missed, a weekend not. What was never scored has no freshness."""
-
-KEPT = 30
-"""Runs of one suite whose files are kept."""
 
 GOLDENS = "golden_queries"
 GATE, REPLAY = "no_regression", "decisions_replay"
@@ -61,14 +56,6 @@ class Scored:
     clusters: Mapping[str, str] = field(default_factory=dict)
     policy: str | None = None
     digest: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RunFiles:
-    """The run log and the HTML report of one run of a suite."""
-
-    log: Path
-    report: Path
 
 
 def suite_asset(
@@ -145,14 +132,3 @@ def _gated(
         policy=scored.policy,
     )
     return [verdict], metadata
-
-
-def run_files(settings: "Settings", suite: str, run_id: str) -> "RunFiles":
-    """Names for a new run, in a folder that exists; files of all but the newest `KEPT` runs are deleted."""
-    folder = settings.webrag_home.resolve() / "evals" / suite
-    folder.mkdir(parents=True, exist_ok=True)
-    for kind in ("jsonl", "html"):
-        for old in sorted(folder.glob(f"*.{kind}"))[: -KEPT + 1]:
-            old.unlink()
-    stem = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{run_id[:8]}"
-    return RunFiles(folder / f"{stem}.jsonl", folder / f"{stem}.html")

@@ -16,8 +16,9 @@ from evals.walks.scoring import score_item
 from evals.walks.sitewalk import log_digest, run_suite, suite_settings
 from evals.walks.suites import Suite, links_of, pages_of, sample_goldens
 from webrag_core.orchestration.policies import get_policy
+from webrag_dagster.evaluation.run_files import run_files
 from webrag_dagster.evaluation.scores import walk_metadata
-from webrag_dagster.evaluation.suite import REPLAY, Scored, run_files
+from webrag_dagster.evaluation.suite import REPLAY, Scored
 from webrag_dagster.metadata import table
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ async def walk(
     return Scored(
         metadata={
             **walk_metadata(goldens, runs, regrets_of(goldens, {run.id: run.record for run in runs}, links)),
-            "report": dg.MetadataValue.path(files.report),
-            "run_log": dg.MetadataValue.path(files.log),
+            "report": dg.MetadataValue.path(files.keep(files.report)),
+            "run_log": dg.MetadataValue.path(files.keep(files.log)),
             "digest": dg.MetadataValue.text(log_digest(records)),
         },
         checks=[_replayed(runs, settings)],
