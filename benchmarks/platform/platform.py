@@ -237,7 +237,7 @@ class _Clock:
             )
             _tell(when, sensor.name, seconds, summary if events else data.skip_message or summary)
         started, cpu = time.perf_counter(), time.process_time()
-        with _partitions_read_once(self._instance):
+        with partitions_read_once(self._instance):
             result = dg.evaluate_automation_conditions(self._definitions, self._instance, cursor=self._conditions)
         self._conditions = result.cursor
         seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
@@ -245,7 +245,7 @@ class _Clock:
 
 
 @contextmanager
-def _partitions_read_once(instance: dg.DagsterInstance) -> Iterator[None]:
+def partitions_read_once(instance: dg.DagsterInstance) -> Iterator[None]:
     """Let an evaluation read the keys of a dynamic partition once, as the daemon does: the function for tests reads
     them again for each condition, which takes ten times as long as everything else."""
     instance.get_dynamic_partitions = cache(instance.get_dynamic_partitions)  # type: ignore[method-assign]
