@@ -109,15 +109,15 @@ class Place:
         self.database = database
         self.alerts = alerts
         self.definitions = files(*urls)
-        self._cursors: dict[str, str | None] = {}
+        self.cursors: dict[str, str | None] = {}
 
     def tick(self, sensor: dg.SensorDefinition) -> dg.SensorResult:
         """One tick; returns what the sensor says."""
-        cursor = self._cursors.get(sensor.name)
+        cursor = self.cursors.get(sensor.name)
         with dg.build_sensor_context(instance=self.instance, definitions=self.definitions, cursor=cursor) as context:
             result = sensor(context, corpus=CorpusResource())
         assert isinstance(result, dg.SensorResult)
-        self._cursors[sensor.name] = result.cursor
+        self.cursors[sensor.name] = result.cursor
         return result
 
     def told(self) -> list[tuple[str, ...]]:
@@ -280,3 +280,22 @@ LABEL = st.text("ab-", min_size=1, max_size=3)
 def test_no_two_sources_share_an_asset(parts: list[tuple[str, str, str]]) -> None:
     keys = {f"{a}.{b}{end}" for a, b, end in parts}
     assert len({asset_key(key) for key in keys}) == len(keys)
+
+
+def test_each_refresh_is_reported_once_also_of_another_corpus(place: Place) -> None:
+    def reported() -> list[str]:
+        return [event.asset_key.path[-1] for event in place.tick(corpus_changes).asset_events]
+
+    place.tick(declared_sources)
+    assert reported() == []
+    for state in ("stale", "fresh"):
+        place.answer(host("file", state))
+    assert reported() == ["file-stale_example", "file-fresh_example"]
+    assert reported() == []
+    place.answer(host("file", "stale"))
+    assert reported() == ["file-stale_example"]
+    place.change("DELETE FROM refresh_runs")
+    place.change("ALTER SEQUENCE refresh_runs_id_seq RESTART")
+    place.cursors["corpus_changes"] = str(place.cursors["corpus_changes"]).replace('"corpus": "', '"corpus": "1')
+    place.answer(host("file", "fresh"))
+    assert reported() == ["file-fresh_example"]

@@ -2,23 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
 if TYPE_CHECKING:
+    from psycopg import AsyncConnection
+
     from webrag_core.corpus.refresh_store import LastRefresh
 
+_OVERLAP = 100
 _STAMP = "%Y-%m-%d %H:%M UTC"
 
 
-def read_refreshes(fields: Any) -> dict[str, int]:
-    """Number of the last reported refresh by source. Of a cursor that cannot be read none: each is reported anew."""
-    try:
-        return {str(key): int(number) for key, number in fields.items()}
-    except (ValueError, AttributeError, TypeError):
-        return {}
+@dataclass(frozen=True, slots=True)
+class RefreshPlace:
+    """Number of the last reported refresh, and those of the ones before it that were reported: a refresh is visible
+    when its transaction ends, which may be after a later one's."""
+
+    last: int
+    reported: frozenset[int]
+
+    @classmethod
+    def read(cls, fields: Any) -> RefreshPlace:
+        """The place that a cursor names; those of earlier versions have the last number of each source. Without one
+        that can be read the beginning: each source is reported anew."""
+        try:
+            if "last" in fields:
+                return cls(int(fields["last"]), frozenset(map(int, fields["reported"])))
+            numbers = frozenset(map(int, fields.values()))
+            return cls(max(numbers, default=0), numbers)
+        except (ValueError, AttributeError, TypeError, KeyError):
+            return cls(0, frozenset())
+
+    def fields(self) -> dict[str, Any]:
+        """For a cursor."""
+        return {"last": self.last, "reported": sorted(self.reported)}
+
+    async def news(self, connection: AsyncConnection, limit: int) -> list[LastRefresh]:
+        """The last refreshes of sources that are not reported yet, at most `limit`."""
+        from webrag_core.corpus.refresh_store import last_refreshes
+
+        return await last_refreshes(connection, after=self.last - _OVERLAP, but=self.reported, limit=limit)
+
+    def after(self, refreshes: Sequence[LastRefresh]) -> RefreshPlace:
+        """The place behind these refreshes."""
+        last = max([self.last, *(refresh.id for refresh in refreshes)])
+        numbers = self.reported.union(refresh.id for refresh in refreshes)
+        return RefreshPlace(last, frozenset(number for number in numbers if number > last - _OVERLAP))
 
 
 def refresh_event(key: dg.AssetKey, last: LastRefresh) -> dg.AssetMaterialization:

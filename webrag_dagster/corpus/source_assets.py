@@ -11,7 +11,7 @@ import hashlib
 import re
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,8 +109,8 @@ def _specs(stored: Iterable[AttachedAsset]) -> Iterator[dg.AssetSpec]:
 
 def write_attached(home: Path, sources: Iterable[KeptSource]) -> bool:
     """Store which sources no file declares; returns whether the next load has other assets. Raises OSError."""
-    attached = [asdict(AttachedAsset.of(source)) for source in sources if source.declared_in is None]
-    content = _ADAPTER.dump_json(_ADAPTER.validate_python(attached), indent=0)
+    attached = [AttachedAsset.of(source) for source in sources if source.declared_in is None]
+    content = _ADAPTER.dump_json(attached, indent=0)
     file = home / _FILE
     if file.is_file() and file.read_bytes() == content:
         return False

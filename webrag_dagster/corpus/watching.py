@@ -41,8 +41,8 @@ async def watch(
     token = frozen_snapshot(settings)
     async with await Database.open(settings) as database:
         async with database.connection() as connection:
-            known = {source.key: source for source in await list_sources(connection)}
             turn = await unwatched_sources(connection, frozen=token, limit=limit) if keys is None else list(keys)
+            known = {source.key: source for source in await list_sources(connection)} if turn else {}
         sources = [known[key] for key in turn if key in known]
         if not sources:
             return WatchReport(0, {}, ())

@@ -11,7 +11,7 @@ from webrag_dagster import automation
 from webrag_dagster.components import declared_assets
 from webrag_dagster.corpus.answers_elsewhere import BEGIN, MOST_ANSWERS, AnswerPlace, answer_event
 from webrag_dagster.corpus.layers import SOURCES
-from webrag_dagster.corpus.reported_refreshes import read_refreshes, refresh_event
+from webrag_dagster.corpus.reported_refreshes import RefreshPlace, refresh_event
 from webrag_dagster.corpus.runs import activity
 from webrag_dagster.corpus.source_assets import asset_key
 from webrag_dagster.defs.refresh import index
@@ -46,7 +46,6 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
     """Report changed sources, refreshes and answers. Sources with a run in progress wait, since that run reports them.
     So do sources beyond the tick's time limit. The cursor stores the pending sources, and what was reported last."""
     from webrag_core.corpus.outbox import acknowledge, read_changes, unfinished_sources
-    from webrag_core.corpus.refresh_store import last_refreshes
     from webrag_core.corpus.sources import keys_of
     from webrag_core.store.database import Database
     from webrag_dagster.corpus.touched import unreported_materializations
@@ -54,7 +53,6 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
     now = activity(context.instance)
     fields = _fields(context.cursor)
     place, waiting = _read_place(fields)
-    reported = read_refreshes(fields.get("refreshes"))
     answered = AnswerPlace.read(fields.get("answers"), context.instance)
     # a tick outside a code location does not know which source a file declares
     assets = None if context.repository_def is None else declared_assets(context.repository_def)
@@ -65,9 +63,10 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
             async with database.snapshot() as connection:
                 changes = await read_changes(connection, place)
                 unfinished = await unfinished_sources(connection)
-                elsewhere = _Elsewhere(
-                    [] if assets is None else await last_refreshes(connection), await answered.news(connection)
-                )
+                same = place is not None and place.corpus == changes.place.corpus  # numbers are those of a corpus
+                refreshed = RefreshPlace.read(fields.get("refreshes") if same else None)
+                refreshes = [] if assets is None else await refreshed.news(connection, MOST)
+                elsewhere = _Elsewhere(refreshes, refreshed.after(refreshes), await answered.news(connection))
             if place is not None and place.corpus == changes.place.corpus:
                 async with database.connection() as connection:
                     await acknowledge(connection, "dagster", place)
@@ -84,8 +83,7 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
             return changes.place, pending | set(free), events, unfinished, elsewhere
 
     place, pending, events, unfinished, elsewhere = run(work())
-    refreshed = [item for item in elsewhere.refreshes if reported.get(item.key) != item.id][:MOST]
-    events += [refresh_event((assets or {}).get(item.key) or asset_key(item.key), item) for item in refreshed]
+    events += [refresh_event((assets or {}).get(item.key) or asset_key(item.key), item) for item in elsewhere.refreshes]
     events += map(answer_event, elsewhere.answers)
     requests = [
         dg.RunRequest(run_key=f"{left.key} unfinished {left.digest}", partition_key=left.key)
@@ -99,8 +97,7 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
             "corpus": place.corpus,
             "horizon": place.horizon,
             "waiting": sorted(pending),
-            "refreshes": {item.key: reported[item.key] for item in elsewhere.refreshes if item.key in reported}
-            | {item.key: item.id for item in refreshed},
+            "refreshes": elsewhere.refreshed.fields(),
             "answers": answered.after(elsewhere.answers).fields(),
         }
     )
@@ -111,9 +108,10 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
 
 @dataclass(frozen=True, slots=True)
 class _Elsewhere:
-    """The last refresh of each attached source, and answers that are not reported yet."""
+    """Refreshes of attached sources, and answers, that are not reported yet, and the place behind the refreshes."""
 
     refreshes: "list[LastRefresh]"
+    refreshed: RefreshPlace
     answers: "list[FinishedAnswer]"
 
 
