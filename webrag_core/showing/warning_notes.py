@@ -14,18 +14,18 @@ _ALIKE = 3
 _QUOTED = re.compile("“[^”]*”|[0-9]+")
 
 
-def warning_notes(warnings: Sequence[Caution]) -> list[Note]:
+def warning_notes(warnings: Sequence[str]) -> list[Note]:
     """A note for each warning, in their order.
 
     Of those about three pages or more that say the same but for quoted words and numbers, the first stands, with the
     number of the others. The result itself, in JSON, has them all.
     """
     alike: dict[str, list[Caution]] = {}
-    for warning in warnings:
+    for warning in map(Caution.load, warnings):
         alike.setdefault(str(warning) if warning.about is None else _QUOTED.sub("", warning.message), []).append(
             warning
         )
-    notes = []
+    notes: list[str] = []
     for kind in alike.values():
         if len(kind) < _ALIKE or len({warning.about for warning in kind}) < _ALIKE:
             notes += map(str, kind)
