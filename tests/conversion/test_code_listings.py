@@ -32,10 +32,12 @@ def test_numbers_of_lines_go_in_any_markup(markup: str, start: int, width: int) 
     assert code(MARKUPS[markup](lines_of(CODE, start, width))) == [CODE]
 
 
-@pytest.mark.parametrize("markup", sorted(set(MARKUPS) - {"own names", "own names column"}))
+ONLY_BY_SEQUENCE = {"own names", "own names column", "hugo inline styles", "react-syntax-highlighter column"}
+"""Markups in which nothing but the sequence says that a number is that of a line."""
+
+
+@pytest.mark.parametrize("markup", sorted(set(MARKUPS) - ONLY_BY_SEQUENCE))
 def test_the_number_of_a_single_line_goes(markup: str) -> None:
-    if markup in ("hugo inline styles", "react-syntax-highlighter column"):
-        pytest.skip("nothing but the sequence says that it is one")
     assert code(MARKUPS[markup](lines_of("make all"))) == ["make all"]
 
 
