@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from typing import Literal
 from xml.etree import ElementTree
 
 import httpx2
@@ -16,8 +17,10 @@ from tests.conftest import fresh_database
 from tests.web.serving import web_server
 from tests.web.tea_corpus import FIRST, GREEN, HOST, settings, store
 from webrag_core.answering.manager import Manager, Question
+from webrag_core.history.models import PageChange
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.showing.atom import FeedEntry, render_feed
+from webrag_core.web.feeds import entries_of_changes
 
 SOURCE, ANSWERS = "/sources/tea.example/feed.atom", "/answers/feed.atom"
 TOKEN, READING = "t" * 32, "r" * 32
@@ -62,7 +65,7 @@ def test_the_changes_of_a_source(client: httpx2.Client) -> None:
     response = client.get(SOURCE)
     assert response.headers["content-type"].startswith("application/atom+xml")
     listed = entries(response.text)
-    changed = next(entry for entry in listed if entry["title"] == f"Changed: {GREEN}")
+    changed = next(entry for entry in listed if entry["related"] == GREEN and entry["title"].startswith("Changed: "))
     assert "Version 1 became version 2" in changed["summary"]
     assert changed["alternate"].startswith(str(client.base_url).rstrip("/"))
     assert client.get(changed["alternate"]).status_code == 200
@@ -70,6 +73,34 @@ def test_the_changes_of_a_source(client: httpx2.Client) -> None:
     assert client.get("/sources/no.example/feed.atom").status_code == 404
     assert client.post(SOURCE).status_code == 405
     assert len(client.get("/api/changes/latest", params={"source": "tea.example"}).json()["changes"]) == len(listed)
+
+
+def test_pages_of_a_first_reading_are_one_entry() -> None:
+    read = datetime(2026, 3, 1, 12, 5, tzinfo=UTC)
+
+    def change(number: int, minutes: int, kind: Literal["new", "gone"] = "new") -> PageChange:
+        return PageChange(
+            url=f"https://site.example/{number}",
+            title=f"Page {number}",
+            kind=kind,
+            from_version=None,
+            to_version=1,
+            after=None,
+            by=read + timedelta(minutes=minutes),
+            cause=None,
+        )
+
+    later = [change(100, 900), change(3, 30, "gone")]
+    first = [change(number, 0) for number in range(40)]
+    listed = entries_of_changes([*later, *first], "site.example", "https://here.example")
+    assert [entry.title for entry in listed] == ["New: Page 100", "Gone: Page 3", "40 new pages"]
+    assert listed[-1].summary.startswith("Page 0, Page 1,")
+    once_more = entries_of_changes([*later, *first, change(41, -1)], "site.example", "https://here.example")
+    assert once_more[-1].subject == listed[-1].subject  # the same entry, that grew
+    assert [entry.title for entry in entries_of_changes(first[:2], "site.example", "https://here.example")] == [
+        "New: Page 0",
+        "New: Page 1",
+    ]
 
 
 def test_a_reader_that_has_it_gets_nothing_new(client: httpx2.Client) -> None:

@@ -33,7 +33,8 @@ AND p.seen_from < coalesce(%(until)s::timestamptz, 'infinity') {conditions}
 """
 # which periods first: only for those the period and the texts before are looked up
 _CHANGES = """
-SELECT p.url, CASE WHEN b.document_id IS NULL THEN 'new' WHEN p.version_id IS NULL THEN 'gone'
+SELECT p.url, coalesce(v.title, w.title) AS title,
+       CASE WHEN b.document_id IS NULL THEN 'new' WHEN p.version_id IS NULL THEN 'gone'
                    WHEN b.version_id IS NULL THEN 'back' ELSE 'changed' END AS kind,
        w.number AS from_version, v.number AS to_version, b.seen_last AS after, p.seen_from AS "by",
        CASE WHEN p.version_id IS NOT NULL AND b.version_id IS NOT NULL THEN v.cause END AS cause

@@ -124,9 +124,10 @@ class PageAt(Readable, BaseModel):
 
 class PageChange(BaseModel):
     """One change: between the last sighting `after` and the first sighting `by` a page went from one version to
-    another (None = absent, or before its first sighting)."""
+    another (None = absent, or before its first sighting). `title` is that of the later version that there is."""
 
     url: str
+    title: str | None
     kind: Literal["new", "changed", "gone", "back"]
     from_version: int | None
     to_version: int | None

@@ -14,7 +14,6 @@ MEDIA_TYPE = "application/atom+xml"
 _NAMESPACE = "http://www.w3.org/2005/Atom"
 _AUTHOR = "WebRAG"
 _LONGEST_TITLE = 300
-_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +30,13 @@ class FeedEntry:
 
 
 def render_feed(*, subject: str, title: str, link: str, feed: str, entries: Sequence[FeedEntry]) -> str:
-    """The document. `link` is the absolute address of the page that shows the same, `feed` that of the feed itself."""
+    """The document. `link` is the absolute address of the page that shows the same, `feed` that of the feed itself. One
+    without entries is of the beginning of this day."""
+    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     root = ElementTree.Element("feed", {"xmlns": _NAMESPACE})
     _text(root, "id", _identifier(subject))
     _text(root, "title", one_line(title)[:_LONGEST_TITLE])
-    _text(root, "updated", _stamp(max((entry.updated for entry in entries), default=_NEVER)))
+    _text(root, "updated", _stamp(max((entry.updated for entry in entries), default=today)))
     _text(ElementTree.SubElement(root, "author"), "name", _AUTHOR)
     ElementTree.SubElement(root, "link", {"rel": "self", "type": MEDIA_TYPE, "href": one_line(feed)})
     ElementTree.SubElement(root, "link", {"rel": "alternate", "type": "text/html", "href": one_line(link)})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
+from datetime import datetime
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -21,6 +23,8 @@ from webrag_core.web.paths import comparison_path, history_path, source_path
 from webrag_core.web.phrases import counted
 
 _ENTRIES = 50
+_FEW = 3  # new pages of an hour that are an entry each
+_NAMED = 10
 _KINDS = {"new": "New", "changed": "Changed", "gone": "Gone", "back": "Back"}
 
 
@@ -38,7 +42,7 @@ async def source_feed(request: Request) -> Response:
         title=f"Changes of {key}",
         link=base + source_path(key),
         feed=f"{base}{source_path(key)}{FEED}",
-        entries=[_of_change(change, base) for change in listed.changes],
+        entries=entries_of_changes(listed.changes, key, base),
     )
     return _response(request, text)
 
@@ -58,6 +62,34 @@ async def answers_feed(request: Request) -> Response:
     return _response(request, text)
 
 
+def entries_of_changes(changes: Sequence[PageChange], key: str, base: str) -> list[FeedEntry]:
+    """An entry for each change, the latest first. Many pages that are new within an hour are one: a source is read
+    whole at first."""
+    together: dict[datetime | int, list[PageChange]] = {}
+    for place, change in enumerate(changes):
+        hour = change.by.replace(minute=0, second=0, microsecond=0)
+        together.setdefault(hour if change.kind == "new" else place, []).append(change)
+    entries = []
+    for moment, group in together.items():
+        if len(group) > _FEW:
+            entries.append(_of_new_pages(group, f"new pages of {key} {moment}", base + source_path(key)))
+        else:
+            entries += [_of_change(change, base) for change in group]
+    return sorted(entries, key=lambda entry: entry.updated, reverse=True)
+
+
+def _of_new_pages(pages: Sequence[PageChange], subject: str, link: str) -> FeedEntry:
+    more = " or more" if len(pages) == _ENTRIES else ""
+    named = ", ".join(change.title or change.url for change in pages[:_NAMED])
+    return FeedEntry(
+        subject=subject,
+        title=f"{len(pages)}{more} new pages",
+        summary=f"{named} and others" if len(pages) > _NAMED else named,
+        updated=max(change.by for change in pages),
+        link=link,
+    )
+
+
 def _of_change(change: PageChange, base: str) -> FeedEntry:
     before, after = change.from_version, change.to_version
     path, words = history_path(change.url), _KINDS[change.kind]
@@ -69,7 +101,7 @@ def _of_change(change: PageChange, base: str) -> FeedEntry:
         summary += "; the same page, read by another extractor"
     return FeedEntry(
         subject=f"change {change.url} {change.by.timestamp():.6f}",
-        title=f"{words}: {change.url}",
+        title=f"{words}: {change.title or change.url}",
         summary=summary,
         updated=change.by,
         link=base + path,
