@@ -11,12 +11,14 @@ import pytest
 
 from webrag_core.errors import StoreError
 from webrag_core.store.claims import Claims
+from webrag_core.store.server_access import ServerAccess
 
 _HOLDER = """
 import asyncio, sys
 from webrag_core.store.claims import Claims
+from webrag_core.store.server_access import ServerAccess
 async def main():
-    async with Claims(sys.argv[1]).hold("page"):
+    async with Claims(ServerAccess(sys.argv[1])).hold("page"):
         print("held", flush=True)
         await asyncio.sleep(600)
 asyncio.run(main())
@@ -25,7 +27,7 @@ asyncio.run(main())
 
 def test_two_tasks_and_two_sessions_take_turns(database_url: str) -> None:
     async def run() -> None:
-        here, there = Claims(database_url), Claims(database_url)
+        here, there = Claims(ServerAccess(database_url)), Claims(ServerAccess(database_url))
         working = 0
         most = 0
 
@@ -53,7 +55,7 @@ def test_a_killed_holder_holds_nothing(database_url: str) -> None:
     assert holder.stdout.readline() == "held\n"
 
     async def run() -> None:
-        claims = Claims(database_url)
+        claims = Claims(ServerAccess(database_url))
         waiting = asyncio.create_task(_take(claims))
         await asyncio.sleep(0.2)
         assert not waiting.done()
@@ -67,7 +69,7 @@ def test_a_killed_holder_holds_nothing(database_url: str) -> None:
 
 def test_a_cancelled_waiter_and_a_failed_worker_leave_no_claim(database_url: str) -> None:
     async def run() -> None:
-        here, there = Claims(database_url), Claims(database_url)
+        here, there = Claims(ServerAccess(database_url)), Claims(ServerAccess(database_url))
 
         async def fail() -> None:
             async with here.hold("page"):
@@ -89,7 +91,7 @@ def test_a_cancelled_waiter_and_a_failed_worker_leave_no_claim(database_url: str
 
 def test_a_lost_connection_loses_the_claim_and_not_the_work(database_url: str) -> None:
     async def run() -> None:
-        claims = Claims(database_url)
+        claims = Claims(ServerAccess(database_url))
         async with claims.hold("page"):
             with psycopg.connect(database_url, autocommit=True) as other:
                 other.execute(
@@ -99,7 +101,7 @@ def test_a_lost_connection_loses_the_claim_and_not_the_work(database_url: str) -
         await _take(claims)
         await claims.close()
         with pytest.raises(StoreError):
-            await _take(Claims("postgresql://nobody@127.0.0.1:1/none?connect_timeout=2"))
+            await _take(Claims(ServerAccess("postgresql://nobody@127.0.0.1:1/none?connect_timeout=2")))
 
     asyncio.run(run())
 

@@ -55,6 +55,7 @@ BODIES: dict[str, object] = {
 QUERIES = {
     "history": {"url": "https://tea.example/"},
     "changes": {"target": "tea.example"},
+    "latest_changes": {"source": "tea.example"},
     "reading": {"source": "tea.example"},
     "detach": {"key": "tea.example", "by": "a test"},
 }

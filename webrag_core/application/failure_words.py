@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from webrag_core.errors import NotStoredError, StoreError, WebragError
 from webrag_core.page_text import one_line
+from webrag_core.trace import current_trace_id
 
 LONGEST_MESSAGE = 600
 DEFECT = "an internal error; the server's log says more"
@@ -15,7 +16,16 @@ _STORE_MESSAGES: Mapping[str, str] = {
     "database_busy": "the database is busy; ask again in a minute",
     "disk_full": "the disk of the database is full",
     "database_read_only": "the database is read-only now",
+    "database_too_new": "a newer version of WebRAG made the corpus; this one cannot read it",
+    "starting": "the corpus is not open yet",
+    "not_open": "the corpus cannot be opened; the server's log says why",
+    "restore_unfinished": "a backup is being restored, or its restoring broke off",
 }
+
+
+def defect_words() -> str:
+    """`DEFECT` with the trace under which the log has it. Call within `traced`, where the exception is logged."""
+    return f"{DEFECT} (trace {current_trace_id()})"
 
 
 def failure_words(error: WebragError) -> str:

@@ -19,6 +19,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import StoreError, WebragError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import OrchestratorEngine
+from webrag_core.page_text import one_line
 from webrag_core.providers.static_model import count_tokens, token_vectors, token_weights
 from webrag_core.retrieval.request import SearchRequest
 from webrag_core.retrieval.search import search
@@ -29,6 +30,8 @@ Result = TypeVar("Result")
 
 _SEARCHES_AT_ONCE = 4
 _CLEAN_UP_SECONDS = 15.0
+_AGAIN_SECONDS = 2.0
+"""After which a corpus that cannot be opened is tried again, beside every call that needs it."""
 _ENGINE_SHARE = 0.85
 """Share of MCP_TOOL_TIMEOUT for the engine, so that it can return partial results."""
 
@@ -77,12 +80,24 @@ class Core:
         self._closing = asyncio.Event()
         self._owner: asyncio.Task[None] | None = None
         self._opened: asyncio.Future[Services] | None = None
+        self._again: asyncio.TimerHandle | None = None
+        self._problem: BaseException | None = None  # why it could not be opened the last time
 
-    @property
-    def is_open(self) -> bool:
-        """True when the corpus is ready."""
+    async def require_usable(self) -> None:
+        """Raise StoreError while the corpus cannot be used: not open yet (`starting`), never opened, or its database is
+        away. Of the last it is sure within seconds, and only where a call met it before."""
         opened = self._opened
-        return opened is not None and opened.done() and not opened.cancelled() and opened.exception() is None
+        if opened is not None and opened.done() and not opened.cancelled() and opened.exception() is None:
+            database = opened.result().corpus.database
+            if database.is_away:
+                async with database.connection():
+                    pass
+        elif isinstance(self._problem, StoreError):
+            raise self._problem
+        elif self._problem is not None:
+            raise StoreError("the corpus cannot be opened", code="not_open")
+        else:
+            raise StoreError("the corpus is not open yet", code="starting")
 
     async def services(self) -> Services:
         """Return the open corpus. Raises StoreError or InvalidInputError while it cannot be opened."""
@@ -94,8 +109,23 @@ class Core:
             return opened
         self._opened = opened = asyncio.get_running_loop().create_future()
         self._owner = asyncio.create_task(self._keep_open(opened))
-        self._owner.add_done_callback(lambda owner: _settle(opened, owner))
+        self._owner.add_done_callback(lambda owner: self._settle(opened, owner))
         return opened
+
+    def _settle(self, opened: asyncio.Future[Services], owner: asyncio.Task[None]) -> None:
+        if opened.done():
+            return
+        error = None if owner.cancelled() else owner.exception()
+        opened.set_exception(error or StoreError("the server is closing"))
+        opened.exception()  # mark as retrieved: no warning without waiters
+        if error is None:
+            return
+        words = error.message if isinstance(error, WebragError) else repr(error)
+        if self._problem is None or str(self._problem) != str(error):
+            logger.error("the corpus cannot be opened, which is tried again and again: %s", one_line(words))
+        self._problem = error
+        if not self._closing.is_set():
+            self._again = asyncio.get_running_loop().call_later(_AGAIN_SECONDS, self._opening)
 
     async def _keep_open(self, opened: asyncio.Future[Services]) -> None:
         """Open and close the corpus in one task."""
@@ -104,6 +134,9 @@ class Core:
             await corpus.indexer.model_id()
             await asyncio.to_thread(_load_model)
             opened.set_result(services)
+            if self._problem is not None:
+                logger.warning("the corpus is open now")
+                self._problem = None
             if self.settings.searches_offline:  # load models before the first query
                 with suppress(WebragError):
                     await search(corpus, SearchRequest(query="warm up", top_k=1))
@@ -118,17 +151,12 @@ class Core:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._closing.set()
+        if self._again is not None:
+            self._again.cancel()
         if self._owner is not None:
             if self._opened is not None and not self._opened.done():
                 self._owner.cancel()
             await asyncio.wait([self._owner])
-
-
-def _settle(opened: asyncio.Future[Services], owner: asyncio.Task[None]) -> None:
-    error = None if owner.cancelled() else owner.exception()
-    if not opened.done():
-        opened.set_exception(error or StoreError("the server is closing"))
-        opened.exception()  # mark as retrieved: no warning without waiters
 
 
 async def run_apart(work: Coroutine[Any, Any, Result]) -> Result:

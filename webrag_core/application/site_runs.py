@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
-from webrag_core.application.failure_words import DEFECT, failure_words
+from webrag_core.application.failure_words import defect_words, failure_words
 from webrag_core.corpus.refresh import PageStep, RefreshReport
 from webrag_core.corpus.sources import find_source
 from webrag_core.errors import BusyError, FetchError, NotStoredError, Reason, WebragError
@@ -153,25 +153,25 @@ class SiteRun:
     async def _work(self, corpus: Corpus, turns: asyncio.Semaphore) -> None:
         state: ReadingState = "failed"
         problem: str | None = "the server ends; what was read is stored"
-        try:
-            async with turns:
-                self._tell(state="reading")
-                with traced():
+        with traced():
+            try:
+                async with turns:
+                    self._tell(state="reading")
                     is_whole = await self._read(corpus)
                     await corpus.indexer.finish_bulk()
-            state, problem = "done" if is_whole else "stopped", None
-            if self._report is not None:
-                self._settle(self._report)
-                if self._report.empty is not None:
-                    state, problem = "failed", "no page of it could be read"
-        except WebragError as error:
-            problem = failure_words(error)
-            logger.warning("%s was not read: %s", self.reading.source, one_line(error.message))
-        except Exception:
-            logger.exception("a site was not read")
-            problem = DEFECT
-        finally:
-            self._tell(state=state, problem=problem, now=[], ended_at=datetime.now(UTC))
+                state, problem = "done" if is_whole else "stopped", None
+                if self._report is not None:
+                    self._settle(self._report)
+                    if self._report.empty is not None:
+                        state, problem = "failed", "no page of it could be read"
+            except WebragError as error:
+                problem = failure_words(error)
+                logger.warning("%s was not read: %s", self.reading.source, one_line(error.message))
+            except Exception:
+                logger.exception("a site was not read")
+                problem = defect_words()
+            finally:
+                self._tell(state=state, problem=problem, now=[], ended_at=datetime.now(UTC))
 
     async def _read(self, corpus: Corpus) -> bool:
         """Read the pages; False when somebody stopped that."""

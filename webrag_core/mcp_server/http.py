@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.application.refusals import UNAUTHORIZED, Refusal
 from webrag_core.config import Settings
+from webrag_core.errors import StoreError
 from webrag_core.http_guard import shown_token
 from webrag_core.http_server import DEFAULT_LIMITS, HEALTH, Limits, check_bind, own_hosts_only, serve_app
 from webrag_core.mcp_server.server import WebragServer
@@ -55,8 +56,12 @@ def tools_app(server: WebragServer, settings: Settings, limits: Limits) -> ASGIA
     its own lifespan; an application around it runs `server.session_manager` instead."""
 
     async def health(request: Request) -> Response:
-        if server.core is None or not server.core.is_open:
-            return Refusal(503, "starting", "the corpus is not open yet").response()
+        if server.core is None:
+            return Refusal.of(StoreError("the server is not open yet", code="starting")).response()
+        try:
+            await server.core.require_usable()
+        except StoreError as error:
+            return Refusal.of(error).response()
         return JSONResponse({"status": "ok"})
 
     server.custom_route(HEALTH, methods=["GET"])(health)

@@ -12,6 +12,7 @@ import psycopg
 from psycopg import AsyncConnection
 
 from webrag_core.errors import StoreError
+from webrag_core.store.server_access import ServerAccess
 
 _log = logging.getLogger(__name__)
 _FIRST_WAIT_S = 0.01
@@ -33,8 +34,8 @@ class Claims:
     work: after a lost connection two workers may do the same work, and their transactions decide.
     """
 
-    def __init__(self, url: str) -> None:
-        self._url = url
+    def __init__(self, access: ServerAccess) -> None:
+        self._access = access
         self._connection: AsyncConnection | None = None
         self._opening = asyncio.Lock()
         self._local: dict[str, _Local] = {}
@@ -86,5 +87,5 @@ class Claims:
     async def _open(self) -> AsyncConnection:
         async with self._opening:
             if self._connection is None or self._connection.closed:
-                self._connection = await AsyncConnection.connect(self._url, autocommit=True)
+                self._connection = await self._access.connect()
             return self._connection

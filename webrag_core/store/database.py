@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import selectors
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Self
@@ -24,13 +24,13 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from webrag_core.config import Settings
 from webrag_core.errors import StoreError
 from webrag_core.store.claims import Claims
-from webrag_core.store.embedded import embedded_url, exit_on_sigterm
+from webrag_core.store.embedded import embedded_url, exit_on_sigterm, restarted
 from webrag_core.store.migrate import migrate
+from webrag_core.store.server_access import CONNECT_SECONDS, ServerAccess
 from webrag_core.store.server_resources import ServerResources
 from webrag_core.store.spending import Spending
 from webrag_core.store.unfinished import require_finished
 
-_CONNECT_SECONDS = 10.0
 _POOL_SIZE = 8
 _PGVECTOR = (0, 8)
 _READ_ONE_STATE = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
@@ -55,16 +55,18 @@ class Limits:
 class Database:
     """An open, migrated database. Use `async with await Database.open(settings) as database`."""
 
-    def __init__(self, url: str, limits: Limits) -> None:
+    def __init__(self, url: str, limits: Limits, restart: Callable[[], Awaitable[object]] | None = None) -> None:
         self.url = url
-        self.claims = Claims(url)
+        self._access = ServerAccess(url, restart)
+        self.claims = Claims(self._access)
         self.spending = Spending()
         self._limits = limits
         self._pool: AsyncConnectionPool[AsyncConnection] = AsyncConnectionPool(
             url,
             min_size=0,  # with 1 the first user makes a second one: the first is not there yet
             max_size=_POOL_SIZE,
-            timeout=_CONNECT_SECONDS,
+            timeout=CONNECT_SECONDS,
+            connection_class=self._access.connection_class(),
             configure=self._configure,
             check=_check,
             open=False,
@@ -77,11 +79,17 @@ class Database:
 
         Raises StoreError.
         """
-        url = settings.database_url
+        url, restart = settings.database_url, None
         if url is None:
             exit_on_sigterm()
-            url = await asyncio.to_thread(embedded_url, settings.webrag_home, ServerResources.chosen(settings))
-        return cls(url, Limits(settings.database_lock_timeout, settings.database_statement_timeout))
+            home, resources = settings.webrag_home, ServerResources.chosen(settings)
+            url = await asyncio.to_thread(embedded_url, home, resources)
+
+            async def start_again() -> None:
+                await asyncio.to_thread(restarted, home, resources)
+
+            restart = start_again
+        return cls(url, Limits(settings.database_lock_timeout, settings.database_statement_timeout), restart)
 
     @classmethod
     async def open(cls, settings: Settings) -> Self:
@@ -93,11 +101,11 @@ class Database:
         if settings.database_url is None:
             require_finished(settings.webrag_home)
         database = await cls.reach(settings)
-        url, limits = database.url, database._limits
+        limits = database._limits
         # psycopg_pool logs every failed attempt of its own; the failure reaches the caller as one StoreError
         logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
         with _as_store_errors(limits):
-            async with await _connect(url) as connection:
+            async with await database._access.connect() as connection:
                 await limits.apply(connection)
                 await migrate(connection)
                 await _require_pgvector(connection)
@@ -111,14 +119,19 @@ class Database:
                         raise
         return database
 
+    @property
+    def is_away(self) -> bool:
+        """Whether the last connection to the server could not be made."""
+        return self._access.failure is not None
+
     @asynccontextmanager
-    async def connection(self, wait: float = _CONNECT_SECONDS) -> AsyncIterator[AsyncConnection]:
+    async def connection(self, wait: float = CONNECT_SECONDS) -> AsyncIterator[AsyncConnection]:
         """A pooled autocommit connection, within `wait` seconds.
 
         Raises StoreError when none can be had, the server goes away, or a statement inside the block fails.
         """
-        with _as_store_errors(self._limits):
-            async with self._pool.connection(wait) as connection:
+        with _as_store_errors(self._limits, self._access):
+            async with self._pool.connection(min(wait, self._access.patience)) as connection:
                 yield connection
 
     @asynccontextmanager
@@ -128,7 +141,7 @@ class Database:
         Raises StoreError as `connection` does.
         """
         with _as_store_errors(self._limits):
-            async with await _connect(self.url) as connection:
+            async with await self._access.connect() as connection:
                 await Limits(self._limits.lock, 0).apply(connection)
                 yield connection
 
@@ -234,16 +247,15 @@ def _is_outdated_plan(error: psycopg.Error) -> bool:
     return error.sqlstate == "0A000" and error.diag.source_function == "RevalidateCachedQuery"
 
 
-async def _connect(url: str) -> AsyncConnection:
-    return await AsyncConnection.connect(url, autocommit=True, connect_timeout=int(_CONNECT_SECONDS))
-
-
 @contextmanager
-def _as_store_errors(limits: Limits) -> Iterator[None]:
+def _as_store_errors(limits: Limits, access: ServerAccess | None = None) -> Iterator[None]:
     """Turn errors of the driver into StoreError."""
     try:
         yield
     except PoolTimeout as error:
+        failure = None if access is None else access.failure
+        if failure is not None:
+            raise (failure if isinstance(failure, StoreError) else _store_error(failure, limits)) from error
         raise StoreError("no database connection came free in time; try again when less is at work") from error
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         raise _store_error(error, limits) from error

@@ -65,6 +65,14 @@ def embedded_url(home: Path, resources: ServerResources | None = None) -> str:
         raise StoreError(f"the embedded PostgreSQL in {home} cannot be started: {error}") from error
 
 
+def restarted(home: Path, resources: ServerResources) -> str:
+    """Start the server of a process that uses it, after it ended without being stopped. Raises StoreError as
+    `embedded_url`, and where the data is gone: a new, empty server is no way back."""
+    if not (home / "postgres" / "PG_VERSION").exists():
+        raise StoreError(f"the data of the embedded PostgreSQL in {home} is gone")
+    return embedded_url(home, resources)
+
+
 def _share(run_folder: Path, server: PostgresServer, kept_seconds: float) -> None:
     """Share `users` until this process ends, and `kept_seconds` longer."""
     held = _shares.get(run_folder)

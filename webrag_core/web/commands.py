@@ -19,10 +19,12 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from webrag_core.application.command_calls import CommandCall, CommandRunner, NotServedError, Turn
+from webrag_core.application.failure_words import defect_words
 from webrag_core.application.inputs import explained
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services, run_apart
 from webrag_core.errors import InvalidInputError, WebragError
+from webrag_core.trace import traced
 from webrag_core.web.api.operations import Api
 from webrag_core.web.limits import LimitBody, hung_up
 
@@ -36,7 +38,6 @@ _LINES = "application/x-ndjson"
 _MOST_BYTES = 1024 * 1024
 _MOST_CALLS = 64  # at work and waiting, each in a thread
 _SIGN_OF_LIFE_SECONDS = 2.0
-_DEFECT = "the server failed at it; its log says more"
 
 
 def commands_app(api: Api, run: CommandRunner) -> Starlette:
@@ -116,15 +117,16 @@ class _Work:
 
     def _work(self, run: CommandRunner, call: CommandCall) -> None:
         last: dict[str, str | int]
-        try:
-            last = {"end": run(call, self._emit, self._opened)}
-        except NotServedError as error:
-            last = {"not_served": str(error)}
-        except CancelledError:
-            return
-        except Exception:
-            logger.exception("a command failed")
-            last = {"not_served": _DEFECT}
+        with traced(call.traceparent):
+            try:
+                last = {"end": run(call, self._emit, self._opened)}
+            except NotServedError as error:
+                last = {"not_served": str(error)}
+            except CancelledError:
+                return
+            except Exception:
+                logger.exception("a command failed")
+                last = {"not_served": f"the server failed at it: {defect_words()}"}
         self._emit(last)
 
     def _emit(self, line: dict[str, str | int]) -> None:

@@ -13,14 +13,14 @@ from typing import Self
 
 from webrag_core.answering.events import AnswerEvent, Done
 from webrag_core.answering.manager import Question
-from webrag_core.application.failure_words import DEFECT
+from webrag_core.application.failure_words import defect_words
 from webrag_core.application.inputs import check_list
 from webrag_core.application.refusals import Refusal
 from webrag_core.application.services import Services
 from webrag_core.errors import BusyError, WebragError
 from webrag_core.origin import asked_by
 from webrag_core.page_text import one_line
-from webrag_core.trace import current_trace_id, traced
+from webrag_core.trace import traced
 
 logger = logging.getLogger(__name__)
 
@@ -187,7 +187,7 @@ class RunningAnswers:
                 run.error = error
             except Exception:
                 logger.exception("a question failed")
-                run.error = DefectError(f"{DEFECT} (trace {current_trace_id()})")
+                run.error = DefectError(defect_words())
 
     async def __aenter__(self) -> Self:
         return self
