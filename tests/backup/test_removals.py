@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -20,10 +22,10 @@ from webrag_core.acquisition.urls import source_key
 from webrag_core.answering.manager import Manager, Question
 from webrag_core.application.upkeep import AddSource
 from webrag_core.backup.dump import back_up
-from webrag_core.backup.load import RestoreReport, restore
+from webrag_core.backup.load import restore
 from webrag_core.config import Settings
 from webrag_core.corpus.forget import allow_again
-from webrag_core.corpus.removal_list import REMOVALS, keep_removals, read_list
+from webrag_core.corpus.removal_list import keep_removals, list_name, read_list
 from webrag_core.errors import InvalidInputError
 from webrag_core.feedback.removal import remove
 from webrag_core.history.shares import add_share
@@ -70,6 +72,11 @@ def twin(server_url: str, settings: Settings, home: Path) -> Iterator[Settings]:
         yield tea_settings(url, webrag_home=home)
 
 
+def list_in(home: Path) -> Path:
+    [file] = home.glob("removals-*.json")
+    return file
+
+
 def answers(url: str) -> list[int]:
     with psycopg.connect(url) as connection:
         return [row[0] for row in connection.execute("SELECT id FROM answer_runs WHERE kind = 'prose' ORDER BY id")]
@@ -105,7 +112,7 @@ def test_what_was_taken_back_after_the_backup_stays_away(
         assert report.links == 2
         assert any("no list of removals" in warning for warning in report.warnings)
         asyncio.run(_live_on(lived, str(second)))
-        listed = lived.webrag_home / REMOVALS
+        listed = list_in(lived.webrag_home)
         assert oct(listed.stat().st_mode & 0o777) == "0o600"
         assert "tea" not in listed.read_text()
         report = asyncio.run(restore(new, file, listed))
@@ -123,7 +130,7 @@ def test_what_was_taken_back_after_the_backup_stays_away(
         rules = asyncio.run(_rules(new))
         assert rules == set()
         # and the new home's list is as long
-        before, after = read_list(listed), read_list(new.webrag_home / REMOVALS)
+        before, after = read_list(listed), read_list(list_in(new.webrag_home))
         assert after.corpus == before.corpus
         assert {(one.url, one.at) for one in before.urls} == {(one.url, one.at) for one in after.urls}
 
@@ -163,24 +170,25 @@ def test_a_source_that_was_removed_goes_again_unless_it_was_attached_again(
             assert new.database_url is not None
             asyncio.run(restore(lived, file))
             asyncio.run(live_on(lived, again=again))
-            report = asyncio.run(restore(new, file, home / REMOVALS))
+            report = asyncio.run(restore(new, file, list_in(home)))
             assert [removal.kind for removal in report.removed] == ([] if again else ["source"])
             assert report.documents == (4 if again else 0)
             assert bool(holding(new.database_url, "tea.example/")) is again
 
 
 def test_the_list_of_another_corpus_is_not_used(corpus: Settings, file: Path, server_url: str, tmp_path: Path) -> None:
-    other = {"format": 1, "corpus": "00000000-0000-4000-8000-000000000000", "removals": [], "urls": []}
+    number = UUID("00000000-0000-4000-8000-000000000000")
+    other = {"format": 1, "corpus": str(number), "removals": [], "urls": []}
     with twin(server_url, corpus, tmp_path / "new") as new:
-        (tmp_path / "new" / REMOVALS).write_text(json.dumps(other))
+        named = tmp_path / "new" / list_name(number)
+        named.write_text(json.dumps(other))
         with pytest.raises(InvalidInputError, match="of another corpus"):
-            asyncio.run(restore(new, file, tmp_path / "new" / REMOVALS))
+            asyncio.run(restore(new, file, named))
         (tmp_path / "broken").write_text(json.dumps({**other, "urls": [{"url": "x"}]}))
         with pytest.raises(InvalidInputError, match="no list of removals"):
             asyncio.run(restore(new, file, tmp_path / "broken"))
-        report: RestoreReport = asyncio.run(restore(new, file))
-        assert report.lists == ()
-        assert any("of another corpus" in warning for warning in report.warnings)
+        assert asyncio.run(restore(new, file)).lists == ()
+        assert json.loads(named.read_text()) == other
 
 
 def test_the_list_lies_beside_the_backups_of_the_series(server_url: str, tmp_path: Path) -> None:
@@ -190,15 +198,12 @@ def test_the_list_lies_beside_the_backups_of_the_series(server_url: str, tmp_pat
         async def work() -> None:
             async with await Database.open(settings) as database:
                 await keep_removals(database, settings)
-                assert not (tmp_path / REMOVALS).exists()  # nothing was ever removed
+                assert not os.listdir(tmp_path)  # nothing was ever removed
                 async with database.connection() as connection:
-                    await connection.execute(
-                        _FAILED,
-                        (BLACK,),
-                    )
+                    await connection.execute(_FAILED, (BLACK,))
                 (tmp_path / "series").mkdir()
                 await remove(database, settings, BLACK, removed_by="a person")
 
         asyncio.run(work())
-        assert (tmp_path / "series" / REMOVALS).read_bytes() == (tmp_path / REMOVALS).read_bytes()
-        assert len(read_list(tmp_path / REMOVALS).urls) == 1
+        assert list_in(tmp_path / "series").read_bytes() == list_in(tmp_path).read_bytes()
+        assert len(read_list(list_in(tmp_path)).urls) == 1

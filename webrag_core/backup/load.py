@@ -9,6 +9,7 @@ removed on request goes again, before anybody can read it.
 
 from __future__ import annotations
 
+import errno
 import logging
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from webrag_core.backup.dagster_history import load_history, require_no_history
 from webrag_core.backup.dump import public_settings
 from webrag_core.config import Settings
 from webrag_core.corpus.forget import Removal
-from webrag_core.corpus.removal_list import REMOVALS, RemovalList, identify, keep_removals, lists_beside, read_list
+from webrag_core.corpus.removal_list import RemovalList, identify, keep_removals, list_folders, lists_beside, read_list
 from webrag_core.corpus.removed_again import remove_again
 from webrag_core.corpus.verification import VerificationCounts, Violation, verify_corpus
 from webrag_core.errors import InvalidInputError, StoreError
@@ -99,14 +100,18 @@ async def restore(
                     await migrate(connection)
                     links = await remove_all_shares(connection)
                     removed = await _remove_again(connection, manifest, list(lists.values()))
-        for stored in manifest.files:
-            target = settings.webrag_home / stored.path
-            target.parent.mkdir(mode=0o700, exist_ok=True)
-            target.write_bytes(archive.content(stored))
-        if with_dagster:
-            await load_history(settings, archive)
-            if lists:
-                warnings.append("Dagster's history may hold what was removed: run `webrag forget --scrub`")
+        try:
+            for stored in manifest.files:
+                target = settings.webrag_home / stored.path
+                target.parent.mkdir(mode=0o700, exist_ok=True)
+                target.write_bytes(archive.content(stored))
+            if with_dagster:
+                await load_history(settings, archive)
+        except OSError as error:
+            code = "disk_full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else None
+            raise StoreError(f"a file of the backup cannot be written: {error.strerror}", code=code) from error
+        if with_dagster and lists:
+            warnings.append("Dagster's history may hold what was removed: run `webrag forget --scrub`")
         mark_finished(settings.webrag_home)
         if removed or (lists and not is_empty):
             warnings += await _scrub(database)
@@ -141,7 +146,7 @@ async def restore(
 def _lists(
     settings: Settings, file: Path, named: Path | None, manifest: Manifest
 ) -> tuple[dict[Path, RemovalList], list[str]]:
-    """The lists of removals of this corpus, and what there is to say of others, or of none.
+    """The lists of removals of this corpus, and what there is to say where there is none.
 
     A backup of a version that kept no number of the corpus is taken to be of the list that is named.
     """
@@ -150,16 +155,15 @@ def _lists(
         lists[named] = read_list(named)
         if manifest.corpus not in (None, lists[named].corpus):
             raise InvalidInputError(f"{named} is the list of another corpus than {file}")
-    for place in lists_beside((file.parent, settings.webrag_home)):
-        listed = read_list(place)
-        if listed.corpus == manifest.corpus:
-            lists[place] = listed
-        elif named is None or not place.samefile(named):
-            warnings.append(f"{place} is the list of removals of another corpus, as far as is known: it was not used")
+    if manifest.corpus is not None:
+        for place in lists_beside((file.parent, *list_folders(settings)), manifest.corpus):
+            lists[place] = read_list(place)
+            if lists[place].corpus != manifest.corpus:
+                raise InvalidInputError(f"{place} has the name of a list of this corpus and is that of another one")
     if not lists:
         warnings.append(
             f"no list of removals was there: what `webrag forget` removed after {manifest.made:%Y-%m-%d %H:%M} UTC is"
-            f" back; name the {REMOVALS} of the home that the backup was made of with --removals"
+            " back; name the removals-….json of the home that the backup was made of with --removals"
         )
     return lists, warnings
 

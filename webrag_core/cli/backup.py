@@ -60,7 +60,7 @@ def restore(
     removals: Annotated[
         Path | None,
         typer.Option(
-            help="`removals.json` of the home that the backup was made of: what it lists is removed again. One beside"
+            help="`removals-….json` of the home that the backup was made of: what it lists is removed again. One beside"
             " the file, or in the home, is used anyway.",
             show_default=False,
         ),

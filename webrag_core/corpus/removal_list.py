@@ -22,8 +22,6 @@ from webrag_core.store.database import Database
 
 logger = logging.getLogger(__name__)
 
-REMOVALS = "removals.json"
-"""Name of the file, in the home and in the folder of backups."""
 _LONGEST = 1_000_000_000  # bytes of the file: some 5 million pages
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -107,14 +105,19 @@ async def keep_removals(database: Database, settings: Settings) -> None:
         await identify(connection)
     async with database.snapshot() as connection:
         listed = await removals_of(connection)
-    folders = list_folders(settings)
-    if listed.removals or listed.urls or any((folder / REMOVALS).exists() for folder in folders):
+    files = [folder / list_name(listed.corpus) for folder in list_folders(settings)]
+    if listed.removals or listed.urls or any(file.exists() for file in files):
         content = listed.model_dump_json(exclude_none=True)
-        for folder in folders:
-            _write(folder / REMOVALS, content)
+        for file in files:
+            _write(file, content)
     missing = settings.backup_folder
     if missing is not None and not missing.is_dir() and listed.removals:
         logger.warning("the list of removals is not in %s, which is not there; the next backup puts it there", missing)
+
+
+def list_name(corpus: UUID) -> str:
+    """Name of the file of a corpus, in the home and in the folder of backups, which others may share."""
+    return f"removals-{corpus.hex[:8]}.json"
 
 
 def list_folders(settings: Settings) -> list[Path]:
@@ -137,9 +140,10 @@ def read_list(file: Path) -> RemovalList:
         raise InvalidInputError(f"{file} is no list of removals, or one of a newer version") from None
 
 
-def lists_beside(files: Iterable[Path]) -> list[Path]:
-    """Lists in these folders, each once."""
-    return [*dict.fromkeys(file.resolve() for folder in files if (file := folder / REMOVALS).is_file())]
+def lists_beside(folders: Iterable[Path], corpus: UUID) -> list[Path]:
+    """Lists of a corpus in these folders, each once."""
+    files = [folder / list_name(corpus) for folder in folders]
+    return [*dict.fromkeys(file.resolve() for file in files if file.is_file())]
 
 
 def _write(file: Path, content: str) -> None:
