@@ -92,11 +92,11 @@ def announced(home: Path, server: RunningServer) -> Iterator[bool]:
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
         is_ours = _locked(descriptor) and os.path.samestat(os.fstat(descriptor), os.lstat(file))
-        if is_ours:
-            os.fchmod(descriptor, 0o600)
-            os.ftruncate(descriptor, 0)
-            os.write(descriptor, json.dumps(vars(server)).encode())
         try:
+            if is_ours:
+                os.fchmod(descriptor, 0o600)
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, json.dumps(vars(server)).encode())
             yield is_ours
         finally:
             if is_ours:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,4 +121,6 @@ def _write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
         partial.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
         os.replace(partial, path)
     except OSError as error:
+        with suppress(OSError):
+            partial.unlink()
         raise InvalidInputError(f"{path} cannot be written: {error.strerror}") from None

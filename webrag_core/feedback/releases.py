@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -46,8 +48,9 @@ def put_in_force(settings: Settings, weights: ScoreWeights, *, by: str, verdict:
         "released_by": by,
         "replaces": _read(path),
     }
-    _write(path, json.dumps(release, ensure_ascii=False, indent=1) + "\n")
-    _note(path, {"event": "released", **{k: v for k, v in release.items() if k != "replaces"}, "verdict": verdict})
+    noted = {**{k: v for k, v in release.items() if k != "replaces"}, "verdict": verdict}
+    with _replacing(path, json.dumps(release, ensure_ascii=False, indent=1) + "\n"):
+        _note(path, {"event": "released", **noted})
 
 
 def check_releasable(weights: ScoreWeights, current: ScoreWeights) -> None:
@@ -72,7 +75,8 @@ def withdraw(settings: Settings, *, by: str) -> ScoreWeights:
     if earlier is None:
         path.unlink()
     else:
-        _write(path, json.dumps(earlier, ensure_ascii=False, indent=1) + "\n")
+        with _replacing(path, json.dumps(earlier, ensure_ascii=False, indent=1) + "\n"):
+            pass
     weights = weights_in_force(settings)
     event = {"event": "withdrawn", "withdrawn_at": datetime.now(UTC).isoformat(), "withdrawn_by": by}
     _note(path, {**event, "in_force": weights.digest, "is_shipped": weights == SHIPPED})
@@ -91,19 +95,30 @@ def _read(path: Path) -> dict[str, Any] | None:
     return release
 
 
-def _write(path: Path, text: str) -> None:
-    """Replace the file at once: a search reads the old or the new one."""
+@contextmanager
+def _replacing(path: Path, text: str) -> Iterator[None]:
+    """Replace the file at once, after the block: a search reads the old or the new one. Where the text has no room, or
+    the block fails, the old one stays."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(stream.name, path)
+        stream = tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False)  # noqa: SIM115
+        try:
+            with stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            yield
+            os.replace(stream.name, path)
+        finally:
+            Path(stream.name).unlink(missing_ok=True)
     except OSError as error:
         raise InvalidInputError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _note(path: Path, event: dict[str, Any]) -> None:
-    with (path.parent / LOG).open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps(event, ensure_ascii=False) + "\n")
+    log = path.parent / LOG
+    try:
+        with log.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(event, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise InvalidInputError(f"{log} cannot be written: {error.strerror}") from None
