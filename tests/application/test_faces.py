@@ -298,7 +298,7 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
         "library": Carried(method("remove_source")),
     },
     Scrub: {
-        "command": Carried(command("forget"), beside=names("yes dry_run to_scrub"), without=names("by")),
+        "command": Carried(command("forget"), beside=names("yes dry_run to_scrub"), without=names("by beside_others")),
     },
     AddWatch: {
         "command": Carried(

@@ -249,11 +249,14 @@ class Scrub(Upkeep[ScrubReport]):
 
     target: Annotated[Target | None, Field(description="What to remove first, as of `Forget`; unset = nothing")] = None
     by: Annotated[Name, Field(description="Who removes it, for the record")]
+    beside_others: Annotated[
+        bool, Field(description="While others use the corpus: readers wait, and what they keep is named as not reached")
+    ] = False
 
     async def change(self, database: Database, settings: Settings) -> ScrubReport:
         """Remove and scrub. Raises as `Forget`, and StoreError (database_busy) while the corpus has other users."""
         target = None if self.target is None else await _meant(database, self.target)
-        return await scrub(database, settings, target, removed_by=self.by)
+        return await scrub(database, settings, target, removed_by=self.by, beside_others=self.beside_others)
 
 
 class RemovedSource(Contract):

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from webrag_core.config import Settings
 from webrag_core.corpus.forget import Removal
 from webrag_core.corpus.page_files import delete_page_files
-from webrag_core.errors import StoreError
+from webrag_core.errors import InvalidInputError, StoreError
 from webrag_core.feedback.goldens import renew_goldens
 from webrag_core.feedback.removal import remove
 from webrag_core.feedback.removed_text import RemovedText
@@ -55,14 +55,18 @@ class ScrubReport(BaseModel):
     not_reached: list[str]
 
 
-async def scrub(database: Database, settings: Settings, target: str | None, *, removed_by: str) -> ScrubReport:
+async def scrub(
+    database: Database, settings: Settings, target: str | None, *, removed_by: str, beside_others: bool = False
+) -> ScrubReport:
     """Remove `target` where there is one (as `remove`), then scrub what this and earlier removals left.
 
-    The embedded server must have no other user. Of earlier removals other records are recognised by addresses alone.
-    Raises as `remove`; StoreError (database_busy) where something else uses the corpus, or a table for too long.
+    The embedded server must have no other user, unless it is to be done `beside_others`: then readers wait for each
+    table, and what cannot be reached meanwhile is named (words of the vocabulary, records that others write to). Of
+    earlier removals other records are recognised by addresses alone. Raises as `remove`; StoreError (database_busy)
+    where something else uses the corpus, or a table for too long.
     """
     embedded = settings.database_url is None
-    if embedded:
+    if embedded and not beside_others:
         with only_user(settings.webrag_home) as alone:
             if not alone:
                 raise StoreError(
@@ -70,7 +74,8 @@ async def scrub(database: Database, settings: Settings, target: str | None, *, r
                     f" {settings.webrag_home}, then run it again; nothing was removed",
                     code="database_busy",
                 )
-    keepers: Sequence[RecordKeeper] = [plugin.make(settings) for plugin in RECORDS.plugins().values()]
+    not_reached: list[str] = []
+    keepers = _keepers(settings, not_reached, beside_others=beside_others)
     removed = RemovedText()
     removal = None
     if target is not None:
@@ -79,7 +84,6 @@ async def scrub(database: Database, settings: Settings, target: str | None, *, r
     else:
         delete_page_files(settings.webrag_home)
         await renew_goldens(database, settings)
-    not_reached: list[str] = []
     async with database.connection() as connection:
         await removed.read_digests(connection)
         with only_user(settings.webrag_home) if embedded else nullcontext(False) as alone:
@@ -110,6 +114,20 @@ async def scrub(database: Database, settings: Settings, target: str | None, *, r
         records=records,
         not_reached=not_reached,
     )
+
+
+def _keepers(settings: Settings, not_reached: list[str], *, beside_others: bool) -> Sequence[RecordKeeper]:
+    """Those who keep records. Beside others, who write to some of them, these are added to what is not reached; alone
+    that raises InvalidInputError."""
+    keepers: list[RecordKeeper] = []
+    for name, plugin in RECORDS.plugins().items():
+        try:
+            keepers.append(plugin.make(settings))
+        except InvalidInputError as error:
+            if not beside_others:
+                raise
+            not_reached.append(f"the records of {name}, which are written to now ({error.message})")
+    return keepers
 
 
 def _backups(settings: Settings) -> list[Path]:
