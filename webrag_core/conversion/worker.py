@@ -160,7 +160,9 @@ class _Reply:
     sandbox: dict[str, str | None] = field(default_factory=dict)
 
 
-_REPLY = TypeAdapter(_Reply)
+@lru_cache(maxsize=1)
+def _reply() -> TypeAdapter[_Reply]:
+    return TypeAdapter(_Reply)
 
 
 class _Worker:
@@ -312,7 +314,7 @@ def _exchange(process: subprocess.Popen[bytes], *frames: bytes) -> _Reply:
         for frame in frames:
             write_frame(process.stdin, frame)
         process.stdin.flush()
-        reply = _REPLY.validate_json(read_frame(process.stdout, _MAX_FRAME_BYTES), strict=True)
+        reply = _reply().validate_json(read_frame(process.stdout, _MAX_FRAME_BYTES), strict=True)
     except (EOFError, OSError, ValueError):
         raise _CrashedError from None
     if reply.page is not None and not _is_sound(reply.page):

@@ -5,26 +5,32 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from psycopg import AsyncConnection
 from pydantic import TypeAdapter
 
 from webrag_core.conversion.markup.models import NO_MARKUP, MarkupNode, PageMarkup
 
-_MARKUP = TypeAdapter(PageMarkup)
+
+@lru_cache(maxsize=1)
+def _adapter() -> TypeAdapter[PageMarkup]:
+    return TypeAdapter(PageMarkup)
 
 
 async def store_markup(connection: AsyncConnection, version_id: int, markup: PageMarkup) -> None:
     """Keep the markup of a version in place of what is there. What names pages removed on request is left out."""
     urls = urls_of(markup)
-    cursor = await connection.execute("SELECT u FROM unnest(%s::text[]) u WHERE is_forgotten(u)", (urls,))
-    forgotten = {str(row[0]) for row in await cursor.fetchall()}
+    forgotten: set[str] = set()
+    if urls:
+        cursor = await connection.execute("SELECT u FROM unnest(%s::text[]) u WHERE is_forgotten(u)", (urls,))
+        forgotten = {str(row[0]) for row in await cursor.fetchall()}
     await _write(connection, version_id, without(markup, forgotten) if forgotten else markup)
 
 
 def decode(content: dict[str, object] | None) -> PageMarkup:
     """The markup in a row; none for None."""
-    return NO_MARKUP if content is None else _MARKUP.validate_python(content)
+    return NO_MARKUP if content is None else _adapter().validate_python(content)
 
 
 async def forget_in_markup(connection: AsyncConnection, urls: Sequence[str]) -> tuple[int, list[str]]:

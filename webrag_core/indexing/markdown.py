@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock, table
-from markdown_it.token import Token
-from mdit_py_plugins.deflist import deflist_plugin
+if TYPE_CHECKING:  # the parser is loaded for the first page that is indexed: those who search need none
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.token import Token
 
 # not str.splitlines(): that also breaks at \x0b, \x0c and U+2028, which are no line ends in Markdown
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -55,6 +56,9 @@ class Block:
 
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.deflist import deflist_plugin
+
     parser = MarkdownIt("commonmark", {"maxNesting": 100}).enable("table").use(deflist_plugin)
     parser.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
     return parser  # only its rules for blocks are run: inline parsing is most of the cost
@@ -62,6 +66,8 @@ def _parser() -> MarkdownIt:
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """The library's rule without its cells: three tokens for each of them would make a page of 20 MB one of 10 GB."""
+    from markdown_it.rules_block import table
+
     if not table(state, start, end, True):
         return False
     if silent:
@@ -145,7 +151,7 @@ def parse_blocks(text: str) -> list[Block]:
     return walker.blocks()
 
 
-class _Feed(list[Token]):
+class _Feed(list["Token"]):
     """Where the parser puts its tokens: each goes to the walker once the next one is complete, and is then forgotten.
 
     A token takes 300 bytes, and a page may have a million. The rules look back only to hide paragraphs of tight lists.
