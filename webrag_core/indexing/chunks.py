@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from psycopg import AsyncConnection, AsyncCursor, sql
+from psycopg import AsyncConnection, AsyncCursor
 
 from webrag_core.corpus.documents import StoredVersion
 from webrag_core.indexing.chunker import CHUNKER_VERSION, Chunk
@@ -32,6 +32,7 @@ _COLUMNS = {
     "embed_sha256": "text",
     "passage": "bytea",
 }
+_COPY = f"COPY chunks ({', '.join(_COLUMNS)}) FROM STDIN WITH (FORMAT BINARY)".encode()
 _MAX_HEADER = 300  # characters of title, and of heading path: they stand before every child of the page
 
 
@@ -140,9 +141,7 @@ def chunk_rows(
 
 async def copy_chunks(connection: AsyncConnection, rows: Iterable[tuple[object, ...]]) -> None:
     """Add rows to `chunks`, their values in the order of `_COLUMNS`."""
-    names = sql.SQL(", ").join(map(sql.Identifier, _COLUMNS))
-    command = sql.SQL("COPY chunks ({}) FROM STDIN WITH (FORMAT BINARY)").format(names)
-    async with connection.cursor() as cursor, cursor.copy(command) as copy:
+    async with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
         copy.set_types(list(_COLUMNS.values()))
         for row in rows:
             await copy.write_row(row)

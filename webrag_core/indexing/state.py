@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from psycopg import AsyncConnection, AsyncCursor, sql
 
@@ -59,6 +60,12 @@ async def read_state(cursor: AsyncCursor) -> IndexState:
 async def ask_states(connection: AsyncConnection, versions: Sequence[int], chunker: str, model_id: int) -> AsyncCursor:
     """Ask for the states of versions, to be chunked by `chunker`. May be part of a pipeline."""
     return await connection.execute(
-        sql.SQL(_STATE).format(vectors=vector_table(model_id), without=sql.SQL(WITHOUT_VECTOR)),
+        _statement(model_id),
         {"versions": list(versions), "chunker": chunker, "model": model_id},
     )
+
+
+@lru_cache(maxsize=8)  # to put it together takes as long as to run it
+def _statement(model_id: int) -> bytes:
+    names = {"vectors": vector_table(model_id), "without": sql.SQL(WITHOUT_VECTOR)}
+    return sql.SQL(_STATE).format(**names).as_bytes(None)
