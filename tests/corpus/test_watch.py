@@ -15,6 +15,7 @@ from tests.corpus.corpora import broken_rules, rows
 from webrag_core.acquisition.sitemaps.models import MapEntry
 from webrag_core.config import Settings
 from webrag_core.corpus import sources
+from webrag_core.corpus.kept_sources import kept_sources
 from webrag_core.corpus.refresh_store import record_signals, unwatched_sources
 from webrag_core.corpus.watch import CHECKS_PER_TURN, PROBES, Flag, WatchResult, flags_version, watch_source
 from webrag_core.indexing.pipeline import Corpus
@@ -203,3 +204,47 @@ def test_a_flag_that_nobody_cleared_is_a_new_one_the_next_day() -> None:
     assert flags_version(flags[::-1], today + timedelta(hours=10)) == version
     assert flags_version(flags, today + timedelta(days=1)) != version
     assert flags_version((replace(flags[0], value="2"), flags[1]), today) != version
+
+
+def test_a_site_that_answers_no_look_for_two_days_is_stale_until_it_answers(live: Settings) -> None:
+    async def work(corpus: Corpus, site: ServedPages) -> None:
+        async def days_later(days: int) -> list[bool]:
+            """What is said after a look, and once more when days passed since."""
+            said = []
+            for passed in (days, 0):
+                async with corpus.database.connection() as connection:
+                    said += [source.is_stale for source in await kept_sources(connection, timedelta(days=30))]
+                    await connection.execute(
+                        "UPDATE sources SET look_failed_since = look_failed_since - make_interval(days => %s)",
+                        (passed,),
+                    )
+            return said
+
+        async with corpus.database.connection() as connection:
+            await sources.attach_source(connection, HOME, 20)
+            await connection.execute("UPDATE sources SET kept_since = now() - interval '20 days'")
+        pages = dict(site.pages)
+        site.pages.clear()
+        await look(corpus, site)
+        assert await days_later(3) == [False, False]  # no look was ever answered: perhaps it never will be
+        site.pages.update(pages)
+        await look(corpus, site)
+        site.pages.clear()
+        await look(corpus, site)
+        assert await days_later(1) == [False, False]
+        await look(corpus, site)
+        assert await days_later(2) == [False, True]
+        async with corpus.database.connection() as connection:
+            await connection.execute("UPDATE sources SET paused = true")
+            assert await days_later(0) == [False, False]
+            await connection.execute("UPDATE sources SET paused = false")  # silence counts anew
+            assert await days_later(0) == [False, False]
+            await connection.execute("UPDATE sources SET kept_since = now() - interval '20 days'")
+        assert await days_later(0) == [True, True]
+        site.pages.update(pages)
+        async with corpus.database.connection() as connection:  # a page that a look misses is due, and no look asks it
+            await connection.execute("UPDATE documents SET next_check = now() + interval '9 days'")
+        await look(corpus, site)
+        assert await days_later(9) == [False, False]
+
+    check(live, work)

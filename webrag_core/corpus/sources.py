@@ -177,7 +177,14 @@ KEEP_MAP = sql.SQL(", ").join(
         "{0} = CASE WHEN (s.seed_url, s.path_prefix) IS NOT DISTINCT FROM (EXCLUDED.seed_url, EXCLUDED.path_prefix)"
         " THEN s.{0} END"
     ).format(sql.Identifier(column))
-    for column in ("map_read_at", "map_entries", "watched_at", "watch_token")
+    for column in (
+        "map_read_at",
+        "map_entries",
+        "watched_at",
+        "watch_token",
+        "look_answered_at",
+        "look_failed_since",
+    )
 )
 """For ON CONFLICT DO UPDATE of `sources AS s`: what the site map said is dropped when the source begins elsewhere."""
 
@@ -355,7 +362,7 @@ async def release_source(connection: AsyncConnection, key: str) -> None:
         "UPDATE sources SET seed_url = NULL, page_limit = NULL, declared_in = NULL, refresh_hours = NULL,"
         " watch_minutes = NULL, shards = 1, acquirer = NULL, pool = NULL, follow = 'links', versions_in_path = NULL,"
         " all_text = false, name = NULL, owners = '{}', map_read_at = NULL, map_entries = NULL, watched_at = NULL,"
-        " watch_token = NULL"
+        " watch_token = NULL, look_answered_at = NULL, look_failed_since = NULL"
         " WHERE key = %s",
         (key,),
     )

@@ -22,6 +22,7 @@ from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus import documents
 from webrag_core.corpus import refresh_store as store
 from webrag_core.corpus.documents import ABSENT, FetchRecord
+from webrag_core.corpus.look_answers import CountedAnswers, record_look
 from webrag_core.corpus.refresh import NO_MAP_FOR, PageSelection, at_cadence, read_map
 from webrag_core.corpus.revisit import plan_refresh
 from webrag_core.corpus.sources import Source
@@ -90,6 +91,7 @@ async def watch_source(database: Database, acquirer: Acquirer, settings: Setting
     async with database.connection() as connection:  # an interrupted check is not repeated at once
         await connection.execute("UPDATE sources SET watched_at = %s WHERE id = %s", (now, source.id))
     if token is None or token != source.watch_token:
+        acquirer = answers = CountedAnswers(acquirer)
         start = await _start_page(database, acquirer, source, now)
         warnings += await _read_map(database, acquirer, source, start, now)
         flags += await _flagged_by_dates(database, settings, source, now)
@@ -97,6 +99,9 @@ async def watch_source(database: Database, acquirer: Acquirer, settings: Setting
             flags += await _flagged_by_text(database, acquirer, start, {flag.url for flag in flags}, now)
         if not acquirer.metered:  # it returns the site's own validators at the cost of one request
             flags += await _flagged_by_answers(database, acquirer, settings, source, {flag.url for flag in flags}, now)
+        if not acquirer.frozen:
+            async with database.connection() as connection:
+                await record_look(connection, source.id, answers, now)
     async with database.connection() as connection:
         await connection.execute("UPDATE sources SET watch_token = %s WHERE id = %s", (token, source.id))
     return WatchResult(source.key, tuple(sorted(flags, key=lambda flag: flag.url)), tuple(warnings))
