@@ -11,7 +11,7 @@ SLOW = $(shell grep -rlE --include='test_*.py' --exclude-dir=faults 'mark\.slow'
 
 PEERS = bm25s html2text llama-index-core llama-index-vector-stores-postgres onnxruntime pystemmer tokenizers
 
-.PHONY: demo test test-all test-slow test-matrix ui lint docs pages plots screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-dialogue bench-sitewalk bench-walks bench-answer bench-functions bench-model bench-watch bench-ledger bench-mcp bench-web bench-health bench-security bench-api bench-growth bench-naughty bench-platform bench-month bench-kill bench-faults bench-workers bench-install bench-start requirements notebook clean bench-windows bench-peers bench-first-visit
+.PHONY: demo test test-all test-slow test-matrix ui lint docs pages plots screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-dialogue bench-sitewalk bench-walks bench-answer bench-functions bench-model bench-watch bench-ledger bench-mcp bench-web bench-health bench-security bench-api bench-growth bench-naughty bench-platform bench-ticks bench-month bench-kill bench-faults bench-workers bench-install bench-start requirements notebook clean bench-windows bench-peers bench-first-visit
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -192,6 +192,9 @@ bench-naughty: $(VENV)/.dev    ## every string of the Big List of Naughty String
 
 bench-platform: $(VENV)/.dev ## answers launched in the UI, and loading, ticks and partition pages with 200 sources
 	$(BIN)/python -W ignore -m benchmarks.platform.platform
+
+bench-ticks: $(VENV)/.dev    ## a tick of each sensor and of the automation with 5,000 partitions, when nothing happened
+	$(BIN)/python -W ignore -m benchmarks.platform.ticks
 
 bench-month: $(VENV)/.dev    ## a month of a site with its bad days, day by day: what is stored, what is asked, who is told
 	$(BIN)/python -W ignore -m benchmarks.platform.month

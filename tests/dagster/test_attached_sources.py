@@ -20,8 +20,10 @@ from tests.local_site import page
 from tests.mcp_server.clients import called, connected
 from tests.provider_server import Provider, serving
 from tests.web.serving import web_server
+from webrag_core.application.upkeep import AddSource
 from webrag_core.cli.main import app
 from webrag_core.config import load_settings
+from webrag_core.errors import InvalidInputError
 from webrag_core.sync import WebRAG
 from webrag_dagster.components import CuratedSource, freshness
 from webrag_dagster.corpus.source_assets import asset_key, attached_sources, write_attached
@@ -299,3 +301,15 @@ def test_each_refresh_is_reported_once_also_of_another_corpus(place: Place) -> N
     place.cursors["corpus_changes"] = str(place.cursors["corpus_changes"]).replace('"corpus": "', '"corpus": "1')
     place.answer(host("file", "fresh"))
     assert reported() == ["file-fresh_example"]
+
+
+@pytest.mark.parametrize("owner", ["ada@example.org", "a.b+c@d-e.example", "team:t \u00fc", "team:x"])
+def test_an_owner_that_is_taken_is_one_to_dagster(owner: str) -> None:
+    assert AddSource.of(url="https://a.example/", owners=[owner]).owners == (owner,)
+    assert dg.AssetSpec("pages", owners=[owner]).owners == [owner]
+
+
+@pytest.mark.parametrize("owner", ["Ada", "team:", "a@b", "a@b.c", "a b@c.org", "\u00e4@b.org", "x@y.org\n"])
+def test_other_owners_are_refused_in_plain_words(owner: str) -> None:
+    with pytest.raises(InvalidInputError, match=r"^owners.0: an e-mail address, or team:name$"):
+        AddSource.of(url="https://a.example/", owners=[owner])

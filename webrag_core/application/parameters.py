@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from webrag_core.application.inputs import (
     LONGEST,
@@ -28,10 +30,16 @@ LONGEST_NAME = 100
 """Characters of the name of a source."""
 MOST_HOURS = 100_000.0
 """Hours between refreshes of a source."""
-Owner = Annotated[
-    str,
-    Field(max_length=200, pattern=r"^(team:[\w .-]+|[A-Za-z0-9][\w.%+-]*@[A-Za-z0-9][A-Za-z0-9.-]*\.[A-Za-z]{2,7})$"),
-]
+_OWNER = re.compile(r"team:[\w .-]+|[A-Za-z0-9][A-Za-z0-9_.%+-]*@[A-Za-z0-9][A-Za-z0-9.-]*\.[A-Za-z]{2,7}")
+
+
+def _named(owner: str) -> str:
+    if not _OWNER.fullmatch(owner):
+        raise PydanticCustomError("owner", "an e-mail address, or team:name")
+    return owner
+
+
+Owner = Annotated[str, Field(max_length=200), AfterValidator(_named)]
 """Who looks after a source, as Dagster writes owners."""
 AcquirerName = Literal["http", "firecrawl", "browser"]
 _CENTURY = 3_155_760_000  # seconds; beyond, no date is left
