@@ -29,7 +29,8 @@ INSERT INTO sources (key, seed_url, page_limit, refresh_hours, watched_at, map_r
  SELECT 'site-' || n || '.example', 'https://site-' || n || '.example/', 10, 24, now(), now()
  FROM generate_series(1, %(count)s) n;
 INSERT INTO documents (source_id, canonical_url, status, reason, next_check, last_checked)
- SELECT s.id, s.seed_url || p, 'failed', 'http_status', now() + interval '1 day', now() FROM sources s, generate_series(1, 10) p;
+ SELECT s.id, s.seed_url || p, 'failed', 'http_status', now() + interval '1 day', now()
+ FROM sources s, generate_series(1, 10) p;
 INSERT INTO refresh_runs (source_id, run_id, started_at, ended_at, discovered, fetched, unchanged, failed, skipped,
  not_due)
  SELECT s.id, 'run ' || d, now() - make_interval(days => d), now() - make_interval(days => d), 10, 10, 0, 0, 0, 0
