@@ -11,6 +11,8 @@ import math
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+LARGEST_NUMBER = 2**63 - 1
+"""Of the numbers by which PostgreSQL names rows."""
 _MOST_DIGITS = 20  # of a number in text; Python's reader takes quadratic time for many, and refuses more than 4,300
 _MOST_JSON = 16_000_000  # characters
 

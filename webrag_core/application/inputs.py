@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from webrag_core.errors import InvalidInputError
+from webrag_core.foreign_values import LARGEST_NUMBER
 from webrag_core.history.models import TimeAxis
 from webrag_core.retrieval.models import Contract
 from webrag_core.retrieval.request import check_text
@@ -36,7 +37,7 @@ At = Annotated[Date | None, Field(description="What the pages said then: 2024, 2
 Time = Annotated[
     TimeAxis, Field(description="`at` means when a text was seen, or (valid) when it holds by its own words")
 ]
-Number = Annotated[int, Field(ge=1, le=2**63 - 1)]
+Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
 
 
 class Operation(Contract):

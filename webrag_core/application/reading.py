@@ -19,6 +19,7 @@ from webrag_core.corpus.status import CorpusStatus, SourceStatus, corpus_status,
 from webrag_core.corpus.verification import VerificationCounts, verify_corpus
 from webrag_core.errors import InvalidInputError, NotStoredError
 from webrag_core.feedback.gaps import Gap, list_gaps
+from webrag_core.foreign_values import LARGEST_NUMBER
 from webrag_core.history import compare, conversations, pages
 from webrag_core.history.answers import OpenedAnswer, StoredAnswer, find_answer, list_answers, open_answer
 from webrag_core.history.as_of import AsOf
@@ -36,10 +37,9 @@ if TYPE_CHECKING:
 
 _LISTED = 200
 _GAPS = timedelta(weeks=4)
-_BIGINT = 2**63 - 1
 
 Limit = Annotated[int, Field(ge=1, le=_LISTED, description="Most items of one page")]
-Offset = Annotated[int, Field(ge=0, le=_BIGINT, description="Items before this page")]
+Offset = Annotated[int, Field(ge=0, le=LARGEST_NUMBER, description="Items before this page")]
 Version = Annotated[Date | None, Field(description="Its number, or a date")]
 
 
@@ -238,7 +238,7 @@ class ListAnswers(Reading):
 class OpenAnswer(Reading):
     """One stored answer, by its number. There is none with a number out of the bounds."""
 
-    number: Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": _BIGINT})]
+    number: Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": LARGEST_NUMBER})]
 
     async def read(self, database: Database) -> AnswerReply:
         """Open it with the state of its quotes today. Raises NotStoredError when there is none with this number."""
@@ -267,7 +267,7 @@ class ListConversations(Reading):
 class OpenConversation(Reading):
     """The conversation that an answer is of, by the answer's number."""
 
-    number: Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": _BIGINT})]
+    number: Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": LARGEST_NUMBER})]
 
     async def read(self, database: Database) -> conversations.Conversation:
         """Open it. Raises NotStoredError when there is no answer with this number."""

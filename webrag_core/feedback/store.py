@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 from webrag_core.errors import IntegrityError, InvalidInputError
 from webrag_core.feedback.models import Feedback, NewFeedback, State
 from webrag_core.feedback.proof import prove, stands
+from webrag_core.foreign_values import LARGEST_NUMBER
 from webrag_core.store.database import Database
 
 MOST_OF_MODELS_A_DAY = 200
@@ -21,7 +22,6 @@ SELECT f.id, f.answer_id, a.query AS question, f.sentence, f.citation, f.kind, f
        f.actor_kind, f.weight, f.state, f.created_at
 FROM feedback f JOIN answer_runs a ON a.id = f.answer_id
 """
-_LARGEST = 2**63 - 1
 
 
 async def record(database: Database, new: NewFeedback) -> Feedback:
@@ -115,7 +115,7 @@ async def settle(connection: AsyncConnection, feedback_ids: Sequence[int], *, ac
 
 def _within(number: int) -> int:
     """A number that PostgreSQL takes: 0 and the largest name nothing."""
-    return min(max(number, 0), _LARGEST)
+    return min(max(number, 0), LARGEST_NUMBER)
 
 
 async def _check_target(connection: AsyncConnection, new: NewFeedback) -> None:

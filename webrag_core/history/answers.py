@@ -9,6 +9,7 @@ from psycopg.rows import class_row
 from pydantic import BaseModel
 
 from webrag_core.errors import NotStoredError
+from webrag_core.foreign_values import LARGEST_NUMBER
 from webrag_core.history.citations import CitationState, citation_states
 from webrag_core.percentages import percent
 from webrag_core.readable import Readable, counted
@@ -65,7 +66,6 @@ class OpenedAnswer(Readable, BaseModel):
         return f"{answer.answer_id} {answer.percent()}: {counted(len(self.citations), 'quote')} for {answer.query!r}"
 
 
-_HIGHEST = 2**63 - 1  # of PostgreSQL's numbers
 _ANSWERS = """
 SELECT a.id AS answer_id, a.kind, a.query, a.seed_url, a.state, a.reason, a.probability, a.started_at, a.trace_id,
        a.status, a.confidence, a.follows, a.conversation, a.prose ->> 'wording' AS wording,
@@ -86,7 +86,7 @@ async def list_answers(
 ) -> list[StoredAnswer]:
     """The newest answers first. `every_run`: also the runs that gathered evidence for an answer in prose, and those
     that failed. `before`: only those with a lower number. `offset`: how many of the newest are left out."""
-    below = _HIGHEST if before is None else min(before, _HIGHEST)
+    below = LARGEST_NUMBER if before is None else min(before, LARGEST_NUMBER)
     return await _load(
         database, _EVERY_RUN if every_run else _LISTED, {"below": below, "limit": limit, "offset": offset}
     )
@@ -100,7 +100,7 @@ async def open_answer(database: Database, answer_id: int) -> OpenedAnswer:
 
 async def find_answer(database: Database, answer_id: int) -> StoredAnswer:
     """One answer. Raises NotStoredError when there is none with this number."""
-    answers = await _load(database, _ANSWER, {"answer": answer_id}) if 0 < answer_id <= _HIGHEST else []
+    answers = await _load(database, _ANSWER, {"answer": answer_id}) if 0 < answer_id <= LARGEST_NUMBER else []
     if not answers:
         raise NotStoredError(f"there is no answer {answer_id}; `webrag answers list` names those that there are")
     return answers[0]

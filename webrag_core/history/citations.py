@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from webrag_core.corpus.quotes import Quote
 from webrag_core.corpus.version_texts import version_texts
+from webrag_core.foreign_values import LARGEST_NUMBER
 from webrag_core.history.anchoring import How, Place, State, find_quote
 from webrag_core.history.facts import Fact
 from webrag_core.history.models import Cause
@@ -34,7 +35,6 @@ _TEXTS = 50  # that stay prepared
 _LETTERS = 500  # texts whose letters stay in memory
 _BATCH = 200  # quotes in memory, and checks of one transaction
 _LOADED = 4_000_000  # characters of texts in memory for their quotes
-_HIGHEST = 2**63 - 1  # number of an answer
 _NO_PLACE = Place("changed", "lost", 0.0, standing=0)
 _GONE = Place("gone", "lost", 0.0, standing=0)
 
@@ -194,7 +194,7 @@ async def each_citation_state(
     texts = _Texts()
     if answers is None:
         await _check_all(database, texts, scope)
-    place = {"answer": _HIGHEST, "number": 0}
+    place = {"answer": LARGEST_NUMBER, "number": 0}
     while True:
         rows = await _load(database, _LISTED, {**scope, **place})
         last = rows[-1] if len(rows) == _BATCH else None

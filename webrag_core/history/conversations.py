@@ -7,11 +7,11 @@ from datetime import datetime
 from psycopg.rows import class_row
 from pydantic import BaseModel
 
+from webrag_core.foreign_values import LARGEST_NUMBER
 from webrag_core.history.answers import StoredAnswer, find_answer, load_answers
 from webrag_core.store.database import Database
 
 MOST_TURNS = 200
-_LARGEST = 2**63 - 1
 _TURNS = (
     "(SELECT * FROM answer_runs WHERE id = %(number)s OR conversation = %(number)s ORDER BY id DESC LIMIT %(most)s)"
 )
@@ -53,7 +53,7 @@ async def list_conversations(
         database.connection() as connection,
         connection.cursor(row_factory=class_row(ConversationSummary)) as cursor,
     ):
-        await cursor.execute(_CONVERSATIONS, {"limit": limit, "before": min(before or _LARGEST, _LARGEST)})
+        await cursor.execute(_CONVERSATIONS, {"limit": limit, "before": min(before or LARGEST_NUMBER, LARGEST_NUMBER)})
         return await cursor.fetchall()
 
 

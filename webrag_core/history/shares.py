@@ -13,13 +13,13 @@ from psycopg.rows import class_row
 from pydantic import BaseModel
 
 from webrag_core.errors import InvalidInputError, NotStoredError
+from webrag_core.foreign_values import LARGEST_NUMBER
 
 MOST_OF_AN_ANSWER = 20
 """Links of one answer that are in force at a time."""
 _TOKEN_BYTES = 32
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 _NOTHING = bytes(32)
-_LARGEST = 2**63 - 1
 
 
 class Share(BaseModel):
@@ -104,4 +104,4 @@ def _digest(token: str) -> bytes:
 
 
 def _within(number: int) -> int:
-    return min(max(number, 0), _LARGEST)
+    return min(max(number, 0), LARGEST_NUMBER)

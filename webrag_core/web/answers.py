@@ -18,7 +18,7 @@ from webrag_core.application.reading import ListConversations
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services
 from webrag_core.errors import WebragError
-from webrag_core.foreign_values import whole_number
+from webrag_core.foreign_values import LARGEST_NUMBER, whole_number
 from webrag_core.history.answers import OpenedAnswer, StoredAnswer, list_answers, open_answer
 from webrag_core.history.conversations import open_conversation
 from webrag_core.history.shares import Share, list_shares
@@ -117,7 +117,7 @@ async def show_answer(request: Request) -> Response:
 async def show_conversations(request: Request) -> Response:
     """Conversations of more than one question, the latest first."""
     services: Services = await request.app.state.services()
-    before = whole_number(request.query_params.get("before", ""), 1, 2**63 - 1)
+    before = whole_number(request.query_params.get("before", ""), 1, LARGEST_NUMBER)
     listed = await ListConversations.of(limit=_PER_PAGE, before=before).read(services.corpus.database)
     return page(request, "conversations", conversations=listed.conversations, next=listed.next)
 
@@ -181,7 +181,7 @@ def _written(
         share_problem="" if not_shared is None else not_shared.message,
         turns=turns,
         open_answer=opened.answer.answer_id,
-        noted=whole_number(request.query_params.get("noted", ""), 1, 2**63 - 1),
+        noted=whole_number(request.query_params.get("noted", ""), 1, LARGEST_NUMBER),
         given=feedback,
         feedback_problem="" if refusal is None else refusal.message,
         opened=opened,

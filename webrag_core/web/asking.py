@@ -22,7 +22,7 @@ from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services
 from webrag_core.corpus.sources import list_sources, source_names
 from webrag_core.errors import WebragError
-from webrag_core.foreign_values import whole_number
+from webrag_core.foreign_values import LARGEST_NUMBER, whole_number
 from webrag_core.history.answers import list_answers
 from webrag_core.orchestration.events import PageSeen, PhaseBegun, RoundDone
 from webrag_core.retrieval.example_questions import example_questions
@@ -64,7 +64,7 @@ class _Draft:
         """Read a form, or a query that fills it in. Files are not read."""
         question, urls, at = (_text(fields, name).strip() for name in ("question", "url", "at"))
         sources = [value for value in fields.getlist("source") if isinstance(value, str) and value]
-        follows = whole_number(_text(fields, "follows"), 1, 2**63 - 1)
+        follows = whole_number(_text(fields, "follows"), 1, LARGEST_NUMBER)
         return cls(question, urls, sources, at, follows, _text(fields, "carry") != "no")
 
     def checked(self) -> Question:

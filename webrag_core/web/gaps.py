@@ -12,13 +12,12 @@ from webrag_core.application.reading import ListGaps
 from webrag_core.application.refusals import Refusal
 from webrag_core.application.services import Services
 from webrag_core.errors import WebragError
-from webrag_core.foreign_values import whole_number
+from webrag_core.foreign_values import LARGEST_NUMBER, whole_number
 from webrag_core.web.feedback import ACTOR
 from webrag_core.web.paths import source_path
 from webrag_core.web.rendering import page
 
 GAPS = "/gaps"
-_BIGINT = 2**63 - 1
 
 
 async def show_gaps(request: Request) -> Response:
@@ -29,8 +28,8 @@ async def show_gaps(request: Request) -> Response:
 async def make_golden(request: Request) -> Response:
     """Make the questions of a gap golden questions with the passage that was chosen."""
     form, services = await request.form(), await _services(request)
-    numbers = {name: whole_number(str(form.get(name, "")), 1, _BIGINT) for name in ("citation", "feedback")}
-    answers = tuple(whole_number(str(value), 1, _BIGINT) for value in form.getlist("answers"))
+    numbers = {name: whole_number(str(form.get(name, "")), 1, LARGEST_NUMBER) for name in ("citation", "feedback")}
+    answers = tuple(whole_number(str(value), 1, LARGEST_NUMBER) for value in form.getlist("answers"))
     try:
         suggestions = await GoldenGap.of(answers=answers, **numbers).accept(
             services.corpus.database, services.settings, actor=ACTOR
@@ -59,7 +58,7 @@ async def _gaps_page(request: Request, error: WebragError | None = None) -> Resp
         "gaps",
         refusal,
         gaps=listed.gaps,
-        golden=whole_number(request.query_params.get("golden", ""), 0, _BIGINT),
+        golden=whole_number(request.query_params.get("golden", ""), 0, LARGEST_NUMBER),
         problem="" if refusal is None else refusal.message,
     )
 

@@ -9,10 +9,8 @@ from starlette.routing import Route
 from webrag_core.application.services import Services
 from webrag_core.application.sharing import RevokeShare, ShareAnswer
 from webrag_core.errors import WebragError
-from webrag_core.foreign_values import whole_number
+from webrag_core.foreign_values import LARGEST_NUMBER, whole_number
 from webrag_core.web.answers import answer_page
-
-_BIGINT = 2**63 - 1
 
 
 async def share(request: Request) -> Response:
@@ -32,7 +30,7 @@ async def share(request: Request) -> Response:
 async def unshare(request: Request) -> Response:
     """Revoke a link."""
     number = request.path_params["number"]
-    share_number = whole_number(str((await request.form()).get("share", "")), 1, _BIGINT) or _BIGINT
+    share_number = whole_number(str((await request.form()).get("share", "")), 1, LARGEST_NUMBER) or LARGEST_NUMBER
     services: Services = await request.app.state.services()
     await RevokeShare.of(number=share_number).run(services)
     return RedirectResponse(f"/answers/{number}#share", 303)

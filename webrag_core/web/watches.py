@@ -10,7 +10,7 @@ from webrag_core.application.refusals import Refusal
 from webrag_core.application.services import Services
 from webrag_core.application.watching import AddWatch, ListWatches, RemoveWatch
 from webrag_core.errors import WebragError
-from webrag_core.foreign_values import whole_number
+from webrag_core.foreign_values import LARGEST_NUMBER, whole_number
 from webrag_core.web.query import field, page_number, pager, typed_url
 from webrag_core.web.rendering import page
 
@@ -35,7 +35,7 @@ async def add(request: Request) -> Response:
             page=typed_url(url) if url else None,
             section=tuple(part.strip() for part in field(fields, "section").split(_STEP) if part.strip()),
             question=question or None,
-            answer=whole_number(fields.get("answer", ""), 1, 2**63 - 1),
+            answer=whole_number(fields.get("answer", ""), 1, LARGEST_NUMBER),
             pace="daily" if fields.get("pace") == "daily" else "at_once",
         )
         services: Services = await request.app.state.services()
