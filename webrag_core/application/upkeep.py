@@ -91,8 +91,9 @@ class Ingest(Operation):
         corpus, report = services.corpus, IngestReport()
         if self.again:
             async with corpus.database.connection() as connection:
-                await allow_again(connection, self.urls)
-            await keep_removals(corpus.database, services.settings)
+                was_removed = await allow_again(connection, self.urls)
+            if was_removed:
+                await keep_removals(corpus.database, services.settings)
 
         def counted(url: str, result: AddedDocument | FetchError) -> None:
             report.add(url, result)

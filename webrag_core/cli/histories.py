@@ -30,8 +30,9 @@ async def ingest_git(folder: Path, base_url: str, dates: HistoryDates, revision:
         async with Corpus.open(settings := load_settings()) as corpus:
             histories = HistoryIngestor(corpus.database, history, dates)
             async with corpus.database.connection() as connection:
-                await allow_again(connection, list(files))
-            await keep_removals(corpus.database, settings)
+                was_removed = await allow_again(connection, list(files))
+            if was_removed:
+                await keep_removals(corpus.database, settings)
             with progress(len(files), "ingest") as advance:
 
                 async def take(url: str) -> HistoryOutcome:

@@ -68,11 +68,12 @@ async def forget(database: Database, target: str, *, removed_by: str, dry_run: b
     return await _forget_source(database, source, removed_by, dry_run)
 
 
-async def allow_again(connection: AsyncConnection, urls: Sequence[str]) -> None:
-    """Allow canonical `urls` to be stored again, on explicit request."""
-    await connection.execute(
-        "DELETE FROM forgotten_urls WHERE url_sha256 = ANY(%s)", ([digest_of(url) for url in urls],)
-    )
+async def allow_again(connection: AsyncConnection, urls: Sequence[str]) -> bool:
+    """Allow canonical `urls` to be stored again, on explicit request. True where one of them was not allowed; then the
+    list of removals is to be written anew (`keep_removals`)."""
+    digests = [digest_of(url) for url in urls]
+    cursor = await connection.execute("DELETE FROM forgotten_urls WHERE url_sha256 = ANY(%s)", (digests,))
+    return cursor.rowcount > 0
 
 
 async def _forget_page(database: Database, url: str, removed_by: str, dry_run: bool) -> Removal:
