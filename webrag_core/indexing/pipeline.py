@@ -141,7 +141,8 @@ class Corpus:
         of pages is read, and that they are unchanged is written, for several of them at a time."""
         at_work, fetching = asyncio.Semaphore(self.indexer.pages_at_once), asyncio.Semaphore(CONCURRENT_PAGES)
         known = Gathering(self.ingestor.look_up, _TOGETHER, _LOOK_UP_WAIT_S)
-        unchanged = Gathering(self._record_unchanged, _TOGETHER, _RECORD_WAIT_S)
+        unchanged = Gathering(self.ingestor.record_unchanged, _TOGETHER, _RECORD_WAIT_S)
+        settled = Gathering(self._settled, _TOGETHER, _LOOK_UP_WAIT_S)
 
         async def add(
             url: str,
@@ -150,7 +151,6 @@ class Corpus:
             brake: Brake | None,
             begun: Callable[[str], None] = lambda url: None,
         ) -> AddedDocument:
-            settled: IndexOutcome | None = None
             page_known = await known.of(url)
             async with AsyncExitStack() as work, AsyncExitStack() as fetch:
                 await work.enter_async_context(at_work)
@@ -159,24 +159,22 @@ class Corpus:
                 begun(url)
 
                 async def record(page: UnchangedPage) -> None:
-                    nonlocal settled
                     await fetch.aclose()
                     await work.aclose()  # other pages are read while this one waits for its like
-                    settled = await unchanged.of(page)
+                    await unchanged.of(page)
 
                 page = await self._store(
                     url, run_id=run_id, refresh=refresh, brake=brake, all_text=all_text, known=page_known, record=record
                 )
                 await fetch.aclose()
-                return await self._index(page, patient=True, settled=settled)
+                return await self._index(page, patient=True, settled=settled.of)
 
         return add
 
-    async def _record_unchanged(self, pages: Sequence[UnchangedPage]) -> list[IndexOutcome | FetchError | None]:
-        """Write that pages are unchanged. For each what its index needs (None = something), or its error."""
-        errors = await self.ingestor.record_unchanged(pages)
-        settled = await self.indexer.settled([version for page in pages if (version := page.line.version_id)])
-        return [error or settled.get(page.line.version_id or 0) for page, error in zip(pages, errors, strict=True)]
+    async def _settled(self, versions: Sequence[int]) -> list[IndexOutcome | None]:
+        """For each version its outcome where its index needs nothing, else None."""
+        settled = await self.indexer.settled(versions)
+        return [settled.get(version) for version in versions]
 
     async def _store(
         self,
@@ -207,12 +205,18 @@ class Corpus:
             raise
 
     async def _index(
-        self, page: IngestOutcome, *, patient: bool = False, settled: IndexOutcome | None = None
+        self,
+        page: IngestOutcome,
+        *,
+        patient: bool = False,
+        settled: Callable[[int], Awaitable[IndexOutcome | None]] | None = None,
     ) -> AddedDocument:
+        """Index a page. `settled` tells for several pages at a time which need nothing."""
         with contained(page.url):
-            if settled is None and page.outcome != "fetched":
-                settled = (await self.indexer.settled([page.version_id])).get(page.version_id)
-            indexed = settled or await self.indexer.index(page.version_id, patient=patient)
+            outcome: IndexOutcome | None = None
+            if page.outcome != "fetched":
+                outcome = await settled(page.version_id) if settled else (await self._settled([page.version_id]))[0]
+            indexed = outcome or await self.indexer.index(page.version_id, patient=patient)
         warnings = list(page.warnings)
         if indexed.waiting:
             result = f"{indexed.waiting} passages are searched by words only until the embedding model works again"
