@@ -121,6 +121,15 @@ _DOCUMENT = (
 )
 
 
+_FOUND = (
+    "SELECT is_forgotten(w.url), CASE WHEN d.id IS NULL"  # noqa: S608
+    " THEN (SELECT s.all_text FROM sources s WHERE s.id = source_of(w.url)) ELSE d.wants_all_text END, d.*"
+    f" FROM {{}} LEFT JOIN LATERAL ({_DOCUMENT}) d ON true ORDER BY w.place"
+)
+_PAGE = _FOUND.format("(VALUES (%s::text, 1)) AS w (url, place)").encode()
+_PAGES = _FOUND.format("unnest(%s::text[]) WITH ORDINALITY AS w (url, place)").encode()
+
+
 @dataclass(frozen=True, slots=True)
 class StoredPage:
     """What is stored of the page at a URL: `document` None = nothing. `all_text`: whether everything that the page
@@ -133,13 +142,8 @@ class StoredPage:
 async def find_pages(connection: AsyncConnection, urls: Sequence[str]) -> list[StoredPage | FetchError]:
     """What is stored of the pages at canonical URLs, in this order; the error FORGOTTEN for one that was removed on
     request. An alias wins over a document that stood there before it moved."""
-    cursor = await connection.execute(
-        "SELECT is_forgotten(w.url), CASE WHEN d.id IS NULL"  # noqa: S608
-        " THEN (SELECT s.all_text FROM sources s WHERE s.id = source_of(w.url)) ELSE d.wants_all_text END, d.*"
-        " FROM unnest(%s::text[]) WITH ORDINALITY AS w (url, place)"
-        f" LEFT JOIN LATERAL ({_DOCUMENT}) d ON true ORDER BY w.place".encode(),
-        (list(urls),),
-    )
+    single = len(urls) == 1  # for a list the server plans anew each time, which costs more than to read one page
+    cursor = await connection.execute(_PAGE if single else _PAGES, (urls[0] if single else list(urls),))
     return [
         forgotten_error()
         if forgotten

@@ -55,8 +55,8 @@ class TermIds:
 
 
 _TERM_IDS = """
-WITH wanted AS (SELECT unnest(%s::text[]) AS term),
-known AS MATERIALIZED (SELECT t.term, t.id FROM wanted w JOIN lexical_terms t ON t.term = w.term),
+WITH wanted AS (SELECT unnest(%(terms)s::text[]) AS term),
+known AS MATERIALIZED (SELECT term, id FROM lexical_terms WHERE term = ANY(%(terms)s)),
 new AS (
     INSERT INTO lexical_terms (term)
     SELECT w.term FROM wanted w WHERE NOT EXISTS (SELECT FROM known k WHERE k.term = w.term) ORDER BY w.term COLLATE "C"
@@ -82,7 +82,7 @@ class TermLookup:
     async def ask(self, connection: AsyncConnection) -> None:
         """Send the statement, which may be part of a pipeline."""
         if self.unknown:
-            self._cursor = await connection.execute(_TERM_IDS, (list(self.unknown),))
+            self._cursor = await connection.execute(_TERM_IDS, {"terms": list(self.unknown)})
 
     async def read(self) -> None:
         """Take in what was asked last."""

@@ -24,7 +24,7 @@ _STATE = (
     "  AND NOT EXISTS (SELECT FROM document_versions o WHERE o.document_id = d.id AND o.id <> v.id),"
     " v.document_id, v.detected_language IS NOT NULL, v.id"
     " FROM document_versions v JOIN documents d ON d.id = v.document_id"
-    " LEFT JOIN document_versions c ON c.id = d.current_version WHERE v.id = ANY(%(versions)s)"
+    " LEFT JOIN document_versions c ON c.id = d.current_version WHERE v.id = {versions}"
 )
 
 
@@ -60,12 +60,14 @@ async def read_state(cursor: AsyncCursor) -> IndexState:
 async def ask_states(connection: AsyncConnection, versions: Sequence[int], chunker: str, model_id: int) -> AsyncCursor:
     """Ask for the states of versions, to be chunked by `chunker`. May be part of a pipeline."""
     return await connection.execute(
-        _statement(model_id),
-        {"versions": list(versions), "chunker": chunker, "model": model_id},
+        _statement(model_id, single=len(versions) == 1),
+        {"versions": versions[0] if len(versions) == 1 else list(versions), "chunker": chunker, "model": model_id},
     )
 
 
 @lru_cache(maxsize=8)  # to put it together takes as long as to run it
-def _statement(model_id: int) -> bytes:
+def _statement(model_id: int, *, single: bool) -> bytes:
+    """For a list the server plans anew each time, which costs more than the state of one version."""
     names = {"vectors": vector_table(model_id), "without": sql.SQL(WITHOUT_VECTOR)}
-    return sql.SQL(_STATE).format(**names).as_bytes(None)
+    versions = sql.SQL("%(versions)s" if single else "ANY(%(versions)s)")
+    return sql.SQL(_STATE).format(**names, versions=versions).as_bytes(None)
