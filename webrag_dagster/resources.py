@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import dagster as dg
 from pydantic import BaseModel, Field
 
+from webrag_dagster.running import run
+
 if TYPE_CHECKING:
+    from psycopg import AsyncConnection
+
     from webrag_core.application.upkeep import Upkeep
     from webrag_core.config import Settings
     from webrag_core.indexing.pipeline import Corpus
 
 Result = TypeVar("Result", bound=BaseModel)
+Value = TypeVar("Value")
 
 
 class CorpusResource(dg.ConfigurableResource[Any]):
@@ -43,6 +48,17 @@ class CorpusResource(dg.ConfigurableResource[Any]):
 
         async with Corpus.open(self.settings()) as corpus:
             yield corpus
+
+    def read(self, work: Callable[[AsyncConnection], Awaitable[Value]]) -> Value:
+        """What `work` reads on a connection, for ticks of sensors, which need nothing else open. Raises dg.Failure for
+        every WebragError."""
+        from webrag_core.store.database import Database
+
+        async def on_connection() -> Value:
+            async with await Database.open(self.settings()) as database, database.connection() as connection:
+                return await work(connection)
+
+        return run(on_connection())
 
     async def change(self, wanted: Upkeep[Result]) -> Result:
         """What comes of an operation that needs no more than the database. Raises a WebragError."""

@@ -1,7 +1,7 @@
 """Sensors that tell the operator of failed runs and of what is no longer fresh, where a setting names where to."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -42,7 +42,7 @@ def alert_on_failed_runs(context: dg.RunFailureSensorContext, corpus: CorpusReso
     if not settings.alerts_somewhere or failed.tags.get("dagster/will_retry") == "true":
         return
     known = {name: failed.tags[tag] for tag, name in _TAGS.items() if tag in failed.tags}
-    known |= owners_line(context, settings, [known["source"]] if "source" in known else [])
+    known |= owners_line(context, corpus, [known["source"]] if "source" in known else [])
     about = "".join(f"\n{name}: {value}" for name, value in known.items())
     title = f"WebRAG: run of {_job(failed)} failed"
     tell(context, settings, "run_failed", title, f"run: /runs/{failed.run_id}{about}")
@@ -79,7 +79,7 @@ def alert_on_staleness(context: dg.SensorEvaluationContext, corpus: CorpusResour
     stale = {key.to_user_string() for key, record in records.items() if record.freshness_state.value == _STALE}
     judged = {key.to_user_string() for key in keys}
     alerted = read_names(context.cursor)
-    sources = _kept(context, settings)
+    sources = _kept(context, corpus)
     if sources is None:
         stale |= {name for name in alerted if name.startswith(_SOURCE)}
     else:
@@ -90,7 +90,7 @@ def alert_on_staleness(context: dg.SensorEvaluationContext, corpus: CorpusResour
         if which:
             names = "\n".join(name if name.startswith(_SOURCE) else f"/assets/{name}" for name in which)
             owners = owners_line(
-                context, settings, (name.removeprefix(_SOURCE) for name in which if name.startswith(_SOURCE))
+                context, corpus, (name.removeprefix(_SOURCE) for name in which if name.startswith(_SOURCE))
             )
             tell(
                 context,
@@ -103,40 +103,30 @@ def alert_on_staleness(context: dg.SensorEvaluationContext, corpus: CorpusResour
     return dg.SensorResult(skip_reason=summary, cursor=json.dumps(sorted(stale), ensure_ascii=False))
 
 
-def _kept(context: dg.SensorEvaluationContext, settings: Settings) -> "list[KeptSource] | None":
+def _kept(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> "list[KeptSource] | None":
     """The attached sources; None while the database cannot be read."""
     from webrag_core.corpus.kept_sources import kept_sources
-    from webrag_core.store.database import Database
 
-    async def work() -> "list[KeptSource]":
-        async with await Database.open(settings) as database, database.connection() as connection:
-            return await kept_sources(connection, timedelta(days=settings.webrag_revisit_days))
-
+    revisit = timedelta(days=corpus.settings().webrag_revisit_days)
     try:
-        return run(work())
+        return corpus.read(lambda connection: kept_sources(connection, revisit))
     except dg.Failure as failed:
         context.log.warning(f"the sources are not looked at: {failed.description}")
         return None
 
 
 def owners_line(
-    context: dg.SensorEvaluationContext | dg.RunFailureSensorContext, settings: Settings, partitions: Iterable[str]
+    context: dg.SensorEvaluationContext | dg.RunFailureSensorContext, corpus: CorpusResource, partitions: Iterable[str]
 ) -> dict[str, str]:
     """Field `owner` of an alert about these partitions: whom their sources belong to. Empty where they name nobody, and
     while the database cannot be read: an alert does not wait for it."""
     from webrag_core.corpus.kept_sources import owners_of
-    from webrag_core.store.database import Database
 
     keys = sorted({split_key(partition)[0] for partition in partitions if partition})
     if not keys:
         return {}
-
-    async def work() -> Mapping[str, list[str]]:
-        async with await Database.open(settings) as database, database.connection() as connection:
-            return await owners_of(connection, keys)
-
     try:
-        owners = run(work())
+        owners = corpus.read(lambda connection: owners_of(connection, keys))
     except dg.Failure as failed:
         context.log.warning(f"the owners of sources are not known: {failed.description}")
         return {}

@@ -54,7 +54,7 @@ def alert_on_checks(context: dg.SensorEvaluationContext, corpus: CorpusResource)
         news = _still_failing(news, states)
     news = [piece for piece in news if piece[2]]
     for kind, run_id, evaluations in news:
-        owners = owners_line(context, settings, (evaluation.partition for evaluation in evaluations))
+        owners = owners_line(context, corpus, (evaluation.partition for evaluation in evaluations))
         text = "\n".join([_text(run_id, evaluations), *(f"{name}: {value}" for name, value in owners.items())])
         tell(context, settings, kind, _title(kind, evaluations), text)
     return dg.SensorResult(

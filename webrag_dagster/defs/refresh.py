@@ -4,7 +4,6 @@ automation conditions of the corpus ask for them."""
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import dagster as dg
 
@@ -14,11 +13,6 @@ from webrag_dagster.corpus.layers import CHUNKS, DOCUMENTS, EMBEDDINGS, LINKS
 from webrag_dagster.corpus.runs import ASKED_BY, REFRESH, asked_for, is_refreshing
 from webrag_dagster.defs.citations import CITATIONS
 from webrag_dagster.resources import CorpusResource
-from webrag_dagster.running import run
-
-if TYPE_CHECKING:
-    from webrag_core.corpus.refresh_store import DueSource
-
 
 MOST_RUNS = 20
 """Limit of unfinished runs that the sensor asked for. After a long downtime it catches up in slices, the longest due
@@ -65,16 +59,11 @@ def refresh_due(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> 
     """Request runs for due sources, up to `MOST_RUNS` unfinished ones."""
     from webrag_core.corpus.refresh_store import due_sources
     from webrag_core.corpus.sources import shard_keys
-    from webrag_core.store.database import Database
 
-    settings = corpus.settings()
-
-    async def work() -> "list[DueSource]":
-        async with await Database.open(settings) as database, database.connection() as connection:
-            return await due_sources(connection, timedelta(days=settings.webrag_revisit_days))
-
+    revisit = timedelta(days=corpus.settings().webrag_revisit_days)
+    sources = corpus.read(lambda connection: due_sources(connection, revisit))
     unfinished = asked_for(context.instance, "refresh_due")
-    waiting = [(shard_keys(due.key, due.shards)[due.shard], due) for due in run(work())]
+    waiting = [(shard_keys(due.key, due.shards)[due.shard], due) for due in sources]
     free = ((key, due) for key, due in waiting if not is_refreshing(context.instance, key))
     taken = list(islice(free, max(0, MOST_RUNS - unfinished)))
     if not taken:

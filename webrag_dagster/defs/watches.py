@@ -18,7 +18,6 @@ from webrag_dagster.running import run
 
 if TYPE_CHECKING:
     from webrag_core.watches.rounds import WatchRound
-    from webrag_core.watches.store import Due
 
 WATCHES = "watches"
 _SENSOR = "watches_due"
@@ -103,20 +102,14 @@ watch_job = dg.define_asset_job(
 def watches_due(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.RunRequest | dg.SkipReason:
     """Request one run for all watches that are due."""
     from webrag_core.corpus.sources import split_key
-    from webrag_core.store.database import Database
     from webrag_core.watches.store import due_watches
 
-    settings = corpus.settings()
-    if not settings.alerts_somewhere:
+    if not corpus.settings().alerts_somewhere:
         return dg.SkipReason(UNSET)
     if asked_for(context.instance, _SENSOR):
         return dg.SkipReason("a run that this sensor asked for is not finished")
 
-    async def work() -> "list[Due]":
-        async with await Database.open(settings) as database, database.connection() as connection:
-            return await due_watches(connection)
-
-    due = run(work())
+    due = corpus.read(due_watches)
     busy = {split_key(key)[0] for key in activity(context.instance).partitions} if due else set()
     free = [watch for watch in due if busy.isdisjoint(watch.source_keys)]
     if not free:

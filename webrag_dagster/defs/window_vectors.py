@@ -73,20 +73,14 @@ window_vectors_job = dg.define_asset_job(
 def reading_due(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.RunRequest | dg.SkipReason:
     """Request a run where it has something to do."""
     from webrag_core.indexing.window_vectors import window_status
-    from webrag_core.store.database import Database
 
-    settings = corpus.settings()
-    if not settings.retrieval_windows:
+    if not corpus.settings().retrieval_windows:
         return dg.SkipReason("RETRIEVAL_WINDOWS is off")
     under_way = dg.RunsFilter(job_name=window_vectors_job.name, statuses=_UNFINISHED)
     if context.instance.get_runs(under_way, limit=1):
         return dg.SkipReason("a run is under way")
 
-    async def missing() -> int:
-        async with await Database.open(settings) as database, database.connection() as connection:
-            return (await window_status(connection)).missing
-
-    count = run(missing())
+    count = corpus.read(window_status).missing
     return dg.RunRequest() if count else dg.SkipReason("every passage is read")
 
 
