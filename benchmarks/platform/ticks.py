@@ -15,6 +15,7 @@ import pstats
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 
 import dagster as dg
 
@@ -99,7 +100,7 @@ class _Ticks:
             if isinstance(sensor, dg.AutomationConditionSensorDefinition):
                 rows.append(self._row(sensor.name, self._automation, count))
             else:
-                rows.append(self._row(sensor.name, lambda sensor=sensor: self._tick(sensor), count))
+                rows.append(self._row(sensor.name, partial(self._tick, sensor), count))
         return rows
 
     def _row(self, name: str, tick: Callable[[], str], count: int) -> tuple[str, ...]:
