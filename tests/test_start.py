@@ -28,7 +28,10 @@ CORPUS = {
     ("statement", "needless"),
     [
         ("import webrag_core", CONVERSION | FETCHING | MODELS | TERMINAL | SERVERS | CORPUS | {"pydantic", "asyncio"}),
-        ("from webrag_core import Corpus, search", CONVERSION | FETCHING | MODELS | TERMINAL | SERVERS),
+        (
+            "from webrag_core import Corpus, search",
+            CONVERSION | FETCHING | MODELS | TERMINAL | SERVERS | {"markdown_it"},
+        ),
         ("import webrag_core.cli.main", CONVERSION | FETCHING | MODELS | SERVERS | CORPUS),
         (
             "from webrag_core.cli import main; main.choose_commands(['search', 'x'])",
