@@ -436,16 +436,16 @@ async def last_refreshes(
     but: Collection[int] = (),
     limit: int | None = None,
 ) -> list[LastRefresh]:
-    """One of each attached source (of these) that was ever refreshed, by number: of those that came after number
-    `after`, all `but` these, at most `limit`."""
+    """One of each of these sources, or (None) of all that are attached, that was ever refreshed, by number: of those
+    that came after number `after`, all `but` these, at most `limit`."""
     async with connection.cursor(row_factory=class_row(LastRefresh)) as cursor:
         await cursor.execute(
             "SELECT r.id, s.key, r.ended_at, r.fetched, r.unchanged, r.failed, r.not_due, s.paused, s.watched_at,"
             " s.refresh_hours,"
             " (SELECT count(*) FROM documents d WHERE d.source_id = s.id AND d.status = 'ready') AS pages"
             " FROM refresh_runs r JOIN sources s ON s.id = r.source_id"
-            " WHERE r.answered AND r.id > %(after)s AND r.id <> ALL(%(but)s) AND s.page_limit IS NOT NULL"
-            " AND (%(keys)s::text[] IS NULL OR s.key = ANY(%(keys)s))"
+            " WHERE r.answered AND r.id > %(after)s AND r.id <> ALL(%(but)s)"
+            " AND CASE WHEN %(keys)s::text[] IS NULL THEN s.page_limit IS NOT NULL ELSE s.key = ANY(%(keys)s) END"
             " AND NOT EXISTS (SELECT FROM refresh_runs n WHERE n.source_id = r.source_id AND n.answered"
             "  AND (n.started_at, n.id) > (r.started_at, r.id))"
             " ORDER BY r.id LIMIT %(limit)s",
