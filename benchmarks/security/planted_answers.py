@@ -89,15 +89,13 @@ def damage(answer: Answer, attack: str) -> dict[str, int]:
 async def ask(attacks: Sequence[str], *, obedient: bool) -> Counter[str]:
     """Ask each attack's page, on a corpus that is thrown away. Each page is forgotten before the next is asked."""
     total: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as home:
-        settings = load_settings(webrag_home=Path(home))
+    with tempfile.TemporaryDirectory() as home, obedient_model(attacks) as address:
+        overrides = {"orchestration_llm_base_url": address, "decomposition_mode": "rule_based"}
+        settings = load_settings(webrag_home=Path(home), **(overrides if obedient else {}))
         async with Corpus.open(settings, PlantedSite(attacks)) as corpus:
             for number, attack in enumerate(attacks):
                 url = f"{SITE}/{number}"
-                with obedient_model([attack]) as address:
-                    overrides = {"orchestration_llm_base_url": address, "decomposition_mode": "rule_based"}
-                    corpus.settings = load_settings(webrag_home=Path(home), **(overrides if obedient else {}))
-                    answer = await Manager(corpus).answer(Question(QUESTION, urls=(url,), expansion_budget=0))
+                answer = await Manager(corpus).answer(Question(QUESTION, urls=(url,), expansion_budget=0))
                 total.update(damage(answer, attack))
                 await forget(corpus.database, url, removed_by="a benchmark")
     return total
