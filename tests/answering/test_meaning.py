@@ -83,6 +83,11 @@ SITE_OF_LOOK_ALIKES = LocalSite(
             "<h2>Firewall</h2><p>If the beacon is behind a router, set the router up to pass its port on. These ports"
             " of the beacon are passed on:</p><ul><li>UDP 31007</li></ul>",
         ),
+        "/elmstead": page(
+            "Elmstead",
+            "<p>Elmstead is a town on the river Alm.</p><table><tr><th>Area</th><td>454 km²</td></tr><tr><th>Mayor</th>"
+            "<td>Ann Ode</td></tr><tr><th>Height</th><td>61 m</td></tr></table>",
+        ),
         **SHOPS,
         "/ja": page("案内", "<p>駐車場の料金は一泊五百円です。</p><p>温泉は午後三時から利用できます。</p>"),
     }
@@ -113,6 +118,7 @@ SAID = {  # what is said to a question, and what must not be
     "Which trains are no longer in use?": (["Jay", "Wren"], []),
     "What is the price of the MillGritstone64 with 2 litres?": (["60 EUR"], ["35 EUR", "25 EUR"]),
     "beacon port router": (["31007"], []),
+    "What is the area of Elmstead?": (["Area – 454 km²"], ["Mayor: Area"]),
     "駐車場の料金は一泊いくらですか？": (["五百円"], []),
 }
 UNKNOWN = ("What port does Alder 2.7 listen on?", "How do I drain the boiler of Zanzibar?", "What does F29 mean?")

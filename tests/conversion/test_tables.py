@@ -97,6 +97,27 @@ def test_tables_of_boxes_stay_blocks(table: str) -> None:
     assert "|" not in markdown(table)
 
 
+BY_ROWS = "| Area | 454 km² |\n| Mayor | Anne |\n"
+EMPTY = "|  |  |\n| --- | --- |\n"
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ("<tr><th>Area<td>454 km²<tr><th>Mayor<td>Anne", EMPTY + BY_ROWS),
+        ("<tbody><tr><th>Area<td>454 km²</tbody><tbody><tr><th>Mayor<td>Anne</tbody>", EMPTY + BY_ROWS),
+        ("<tr><th colspan=2>Oslo<tr><th>Area<td>454 km²<tr><th>Mayor<td>Anne", f"Oslo\n\n{EMPTY}{BY_ROWS}"),
+        ("<tr><th>Area<td>454 km²", f"{EMPTY}| Area | 454 km² |\n"),
+        # columns that have names keep them
+        ("<tr><td><th>A<tr><th>x<td>1", "|  | A |\n| --- | --- |\n| x | 1 |\n"),
+        ("<thead><tr><th>key<td>value</thead><tr><th>x<td>1", "| key | value |\n| --- | --- |\n| x | 1 |\n"),
+        ("<tr><td>Area<td>454 km²<tr><td>Mayor<td>Anne", "| Area | 454 km² |\n| --- | --- |\n| Mayor | Anne |\n"),
+    ],
+)
+def test_rows_that_name_themselves_give_no_names_to_columns(table: str, expected: str) -> None:
+    assert markdown(table) == expected
+
+
 def test_a_long_cell_is_not_repeated() -> None:
     text = markdown(f"<tr><th>a<th>b<tr><td rowspan=2>{'long words ' * 20}<td>1<tr><td>2")
     assert text.count("long words") == 20

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from webrag_core.conversion.markup.models import NO_MARKUP, PageMarkup
 
-EXTRACTOR_VERSION = "html-10"
+EXTRACTOR_VERSION = "html-11"
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ from webrag_core.conversion.nested_lists import nest_lists
 from webrag_core.conversion.plain_text.preformatted import unfold_prose
 from webrag_core.conversion.shadow_roots import show_shadow_roots
 from webrag_core.conversion.superscripts import bracket_footnotes, lower_indices, raise_exponents
-from webrag_core.conversion.tables import drop_false_spans, flatten_tables, unwrap_layout_tables
+from webrag_core.conversion.tables import add_missing_headers, drop_false_spans, flatten_tables, unwrap_layout_tables
 from webrag_core.conversion.unknown_elements import lay_out_unknown_elements
 from webrag_core.conversion.whitespace import fold_space
 from webrag_core.errors import FetchError, Reason
@@ -182,6 +182,7 @@ def _prepare(
     unwrap_layout_tables(main)
     drop_false_spans(main)
     flatten_tables(main)
+    add_missing_headers(main)
     unfold_prose(main)
     mark_code(main)
     flatten_inline_code(main)

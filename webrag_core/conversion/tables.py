@@ -148,6 +148,29 @@ def flatten_tables(main: HtmlElement) -> None:
                 row.repeat_cells()
 
 
+def add_missing_headers(main: HtmlElement) -> None:
+    """Put a row of empty headers over each table whose rows are named by their first cells, and its columns by nothing:
+    Markdown would take its first row for the names of the columns. What spans such a table at its top stands before it.
+    """
+    for table in list(main.iter("table")):
+        rows = [row for part in (table, *table.iterchildren(*_SECTIONS)) for row in part.findall("tr")]
+        cells = [list(row.iterchildren("td", "th")) for row in rows]
+        first = next((number for number, row in enumerate(cells) if len(row) > 1), None)
+        is_headed = table.find("thead/tr") is not None
+        if is_headed or first is None or not all(_names_itself(row) for row in cells if len(row) > 1):
+            continue
+        for row in rows[:first]:
+            _move_before(table, _Row(row, [(cell, True) for cell in row.iterchildren("td", "th")]))
+        header = lxml.html.Element("tr")
+        header.extend(lxml.html.Element("th") for _ in range(max(map(len, cells))))
+        rows[first].addprevious(header)
+
+
+def _names_itself(cells: list[HtmlElement]) -> bool:
+    """Whether the first cell of a row is a header, and no other."""
+    return cells[0].tag == "th" and all(cell.tag == "td" for cell in cells[1:])
+
+
 @dataclass(slots=True)
 class _Row:
     """A row of a table: the cell of each column, and whether the cell begins there."""
