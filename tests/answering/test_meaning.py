@@ -88,6 +88,11 @@ SITE_OF_LOOK_ALIKES = LocalSite(
             "<p>Elmstead is a town on the river Alm.</p><table><tr><th>Area</th><td>454 km²</td></tr><tr><th>Mayor</th>"
             "<td>Ann Ode</td></tr><tr><th>Height</th><td>61 m</td></tr></table>",
         ),
+        "/fields": page(
+            "Fields of a delivery note",
+            "<table><tr><td>consignee</td><td>the person who signs for the goods at the door of the warehouse</td></tr>"
+            "<tr><td>tare</td><td>what the box weighs without the goods that are in it</td></tr></table>",
+        ),
         **SHOPS,
         "/ja": page("案内", "<p>駐車場の料金は一泊五百円です。</p><p>温泉は午後三時から利用できます。</p>"),
     }
@@ -119,6 +124,7 @@ SAID = {  # what is said to a question, and what must not be
     "What is the price of the MillGritstone64 with 2 litres?": (["60 EUR"], ["35 EUR", "25 EUR"]),
     "beacon port router": (["31007"], []),
     "What is the area of Elmstead?": (["Area – 454 km²"], ["Mayor: Area"]),
+    "Who is the consignee on a delivery note?": (["signs for the goods"], []),
     "駐車場の料金は一泊いくらですか？": (["五百円"], []),
 }
 UNKNOWN = ("What port does Alder 2.7 listen on?", "How do I drain the boiler of Zanzibar?", "What does F29 mean?")

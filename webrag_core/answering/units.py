@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from webrag_core.answering.proof.moves import cells_sentence, is_only_header, row_sentence
+from webrag_core.answering.proof.moves import cells_sentence, is_only_header, is_row_of_texts, row_sentence
 from webrag_core.indexing.markdown import Block, without_link_lines
 from webrag_core.indexing.sentences import LIST_ITEM, sentences_of
 from webrag_core.indexing.unit_text import unit_text
@@ -175,6 +175,8 @@ def _spans(text: str, language: str | None) -> Iterator[tuple[int, int, tuple[in
                     continue
                 if header is None and block.kind == "table":
                     header = line.span()
+                    if is_row_of_texts(line[0]):  # a row like the others
+                        yield *line.span(), None, block
                 elif not _RULE.fullmatch(line[0]):
                     yield *line.span(), header, block
         elif block.kind != "heading":
