@@ -40,7 +40,9 @@ def client(database: str, site: HeldSite) -> Iterator[httpx2.Client]:
     """A server that has answered one question: its first answer."""
     settings = tea_settings(database, mcp_feedback=True, webrag_previews=0)
     with web_server(settings, site, Limits()) as client:
-        client.post("/api/ask", json={"question": QUESTION, "urls": [SEED]}).raise_for_status()
+        # no link is followed: the walk would wait for the page that is held
+        first = {"question": QUESTION, "urls": [SEED, f"{SEED}green-tea", f"{SEED}coffee"], "expansion_budget": 0}
+        client.post("/api/ask", json=first).raise_for_status()
         yield client
 
 
