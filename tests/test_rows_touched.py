@@ -229,9 +229,9 @@ def test_what_stopped_half_way(stored: tuple[Stored, Stored]) -> None:
     "path",
     [
         "/history/changes",
-        f"/history/changes?source={BIG}&kind=changed",
-        f"/history/changes?source={OLD}",
-        f"/api/changes/latest?source={OLD}&limit=5",
+        pytest.param(f"/history/changes?source={BIG}&kind=changed", marks=pytest.mark.slow),
+        pytest.param(f"/history/changes?source={OLD}", marks=pytest.mark.slow),
+        pytest.param(f"/api/changes/latest?source={OLD}&limit=5", marks=pytest.mark.slow),
         f"/sources/{OLD}/feed.atom",
     ],
 )

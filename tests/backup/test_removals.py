@@ -100,6 +100,7 @@ def file(corpus: Settings, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_what_was_taken_back_after_the_backup_stays_away(
     corpus: Settings, file: Path, server_url: str, tmp_path: Path
 ) -> None:

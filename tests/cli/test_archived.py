@@ -62,6 +62,7 @@ def archive() -> Iterator[str]:
         server.server_close()
 
 
+@pytest.mark.slow
 def test_copies_of_an_archive_are_the_past_of_a_page(webrag_here: Webrag, monkeypatch: pytest.MonkeyPatch) -> None:
     with archive() as host:
         monkeypatch.setenv("WEBRAG_ALLOW_HOSTS", host)

@@ -253,6 +253,7 @@ MARKED = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @example(["<h1><dl id=i><code>a b</code></dl></h1>"])
 @given(st.lists(MARKED, max_size=5))
 def test_marks_change_nothing_and_offsets_are_right(parts: list[str]) -> None:

@@ -248,8 +248,8 @@ def test_numbers_of_any_size_are_data() -> None:
 # --- limits of requests ---
 
 
-@pytest.mark.parametrize("status", [429, 503])
-@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize("status", [429, pytest.param(503, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 4])
 def test_a_server_that_turns_eight_of_nine_requests_away_gets_all_texts(
     workers: int, status: int, pauses: list[float]
 ) -> None:

@@ -186,6 +186,7 @@ def test_a_chat_model_is_told_the_names_and_identifiers_of_the_question(settings
     assert [task.params.model_dump()["identifiers"] for task in plan.tasks] == [[law]]
 
 
+@pytest.mark.slow
 def test_a_page_that_was_given_and_is_not_stored_is_read_whatever_a_model_plans(settings: Settings) -> None:
     with serving(lambda call: planned(*sent_data(call)["available_tasks"])) as server:
         plan, _ = asyncio.run(with_pages(by_chat(settings, server), Question(QUESTION, urls=(QUEUES,))))

@@ -270,6 +270,7 @@ def _race(settings: dict[str, Any], start: Any, asked: Any) -> None:
     asyncio.run(work())
 
 
+@pytest.mark.slow
 def test_of_eight_processes_one_probes(settings: Settings) -> None:
     async def prepare() -> None:
         async with await Database.open(settings) as database:

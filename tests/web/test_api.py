@@ -265,6 +265,7 @@ def test_too_many_questions_are_told_to_come_again(client: httpx2.Client) -> Non
     assert client.post("/api/ask", json={"question": QUESTION}).status_code == 200
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_reference_work(client: httpx2.Client, proof: int) -> None:
     text = (REPOSITORY / "docs" / "web-api.md").read_text(encoding="utf-8")
     commands = [line for line in text.replace("\\\n", " ").splitlines() if line.startswith("curl ")]

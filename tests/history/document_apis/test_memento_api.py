@@ -102,6 +102,7 @@ def test_dates_outside_all_copies(settings: Settings) -> None:
     asking(settings, work)
 
 
+@pytest.mark.slow
 def test_one_bad_identifier_spoils_no_batch(settings: Settings) -> None:
     async def work(api: MementoApi, corpus: Corpus, site: Site) -> None:
         batch = ["no address", "", "\0", "ftp://tea.example/", HANGS, HTML, GONE, BROKEN, KINDS, KINDS]
