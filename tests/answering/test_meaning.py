@@ -69,6 +69,12 @@ SITE_OF_LOOK_ALIKES = LocalSite(
             "<p>These trains are no longer in use. Spare parts are sold until the store is empty.</p>"
             "<ul><li><a href='/jay'>Jay</a></li><li><a href='/wren'>Wren</a></li></ul>",
         ),
+        "/formats": page(
+            "Formats of the map",
+            "<p>These formats of the map exist. Below each of them is described.</p><ul><li><a href='#a'>Strip</a></li>"
+            "<li><a href='#b'>Grid</a></li></ul><h2 id=a>Size of a strip</h2><p>It is a yard long.</p>"
+            "<h2 id=b>Size of a grid</h2><p>It is as long as it is wide.</p>",
+        ),
         "/gritstone64": page(
             "Gritstone64",
             "<h2>Availability</h2><ul><li>Price: 35 EUR (2 litres)</li><li>Price: 25 EUR (1 litre)</li></ul>",
@@ -123,6 +129,7 @@ SAID = {  # what is said to a question, and what must not be
     "Which trains are no longer in use?": (["Jay", "Wren"], []),
     "What is the price of the MillGritstone64 with 2 litres?": (["60 EUR"], ["35 EUR", "25 EUR"]),
     "beacon port router": (["31007"], []),
+    "Which formats of the map are there?": ([], [" | Strip | ", " | Grid | "]),  # entries of the page's contents
     "What is the area of Elmstead?": (["Area – 454 km²"], ["Mayor: Area"]),
     "Who is the consignee on a delivery note?": (["signs for the goods"], []),
     "駐車場の料金は一泊いくらですか？": (["五百円"], []),

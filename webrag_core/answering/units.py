@@ -27,6 +27,7 @@ _CLAUSE = re.compile(
 OPEN_ENDS = (":", "–", "—", "：")
 """How a sentence ends that introduces what follows."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_TARGET = re.compile(r"\]\(([^\s()]{0,2000})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ def _units(ranked_chunk: RankedChunk, rank: int) -> Iterator[Unit]:
         path = _path(chunk, block.heading_path)
         is_item = block.kind == "paragraph" and _is_item(chunk.text, block.start, lead if path == under else "")
         is_link = not without_link_lines(markdown).strip()
-        if is_link and not (is_item and lead and path == under):
+        if is_link and not (is_item and lead and path == under and _leads_away(markdown, chunk.source_url)):
             continue
         introduced = (is_item or kind in ("code", "table")) and path == under
         yield Unit(
@@ -155,6 +156,12 @@ def _units(ranked_chunk: RankedChunk, rank: int) -> Iterator[Unit]:
         )
         if kind not in ("code", "table") and not is_item:
             lead, under = text, path
+
+
+def _leads_away(markdown: str, url: str) -> bool:
+    """Whether the first link of `markdown` leads to another page than `url`: else it is an entry of its contents."""
+    link = _TARGET.search(markdown)
+    return link is not None and link[1].partition("#")[0] not in ("", url.partition("#")[0])
 
 
 def _is_item(text: str, start: int, lead: str) -> bool:

@@ -15,7 +15,7 @@ from webrag_core.answering.compose.features import Array
 from webrag_core.answering.compose.say import Saying, say
 from webrag_core.answering.compose.sentence_scores import UnitScores
 from webrag_core.answering.compose.timeline import Moment, with_moments
-from webrag_core.answering.units import Unit
+from webrag_core.answering.units import OPEN_ENDS, Unit
 from webrag_core.answering.wanted.fact import Fact
 from webrag_core.answering.wanted.thing import Side, Thing
 from webrag_core.retrieval.redundancy import text_overlap
@@ -195,14 +195,18 @@ def _bring_steps(selection: _Selection, score: UnitScores, fact: Fact, part: int
 
 
 def _bring_list(selection: _Selection, part: int, index: int) -> None:
-    """Take the list behind the best unit, in its passage and under its heading, where no list is said yet."""
+    """Take the list behind the best unit, in its passage and under its heading, where no list is said yet. A few words
+    that neither lead to a page nor are introduced may be the contents of the page."""
     units, chosen = selection.units, selection.chosen
     if selection.entries == 1 and not any(units[choice.index].is_listed for choice in chosen):
         behind = range(index + 1, len(units))
         near = next(
             (place for place in behind if units[place].is_item and units[place].stands_with(units[index])), None
         )
-        if near is not None:
+        if near is None:
+            return
+        item = units[near]
+        if item.is_link or item.lead.endswith(OPEN_ENDS) or len(item.text.split()) >= _LEAST_WORDS:
             selection.take(part, near)
 
 
