@@ -18,13 +18,15 @@ def share(
 ) -> None:
     """Make a link that shows this answer with its quotes, and nothing else, to whoever has it."""
     from webrag_core.application.sharing import ShareAnswer
+    from webrag_core.cli.running_server import find_server
     from webrag_core.cli.serve import address
 
     link = changed(ShareAnswer.of(answer=answer, days=days).change)
     if as_json:
         print_json(link)
         return
-    print_line(f"{address(load_settings())}{link.path}")
+    server = find_server()
+    print_line(f"{address(load_settings()) if server is None else f'http://{server.authority}'}{link.path}")
     print_line(
         f"Link {link.share.share_id} is shown this once, and ends on {link.share.expires_at:%Y-%m-%d};"
         f" `webrag answers unshare {link.share.share_id}` revokes it. `webrag serve` shows what it leads to."
