@@ -43,8 +43,8 @@ def forget(
 ) -> None:
     """Remove a page, a source or an answer, with all made of it.
 
-    A removed page is not stored again until `webrag ingest URL` asks for it. Backups that were made before keep it:
-    restoring one leaves it out where the list `removals-….json` of this corpus is at hand (`webrag restore --removals`).
+    A removed page is not stored again until `webrag ingest URL` asks for it. Backups that were made before keep it; a
+    restore leaves it out where the list `removals-….json` of this corpus is at hand (`webrag restore --removals`).
     """
     from webrag_core.application.upkeep import Forget, Scrub
 
