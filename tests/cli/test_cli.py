@@ -163,6 +163,7 @@ def test_a_section_is_attached_refreshed_and_paused(webrag_here: Webrag) -> None
         "all_text": False,
         "refresh_hours": None,
         "name": None,
+        "owners": [],
     }
     first = webrag_here("refresh", "--json", **frozen)
     assert first.returncode == 0, first.stderr

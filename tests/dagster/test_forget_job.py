@@ -64,7 +64,11 @@ def test_no_file_keeps_a_word_of_what_was_removed(
     monkeypatch.setenv("WEBRAG_WARC", str(site))
     assert run_job(definitions, instance, site, assets=["embeddings"]).success
     asked = definitions.resolve_job_def("ask").execute_in_process(
-        instance=instance, run_config={"question": "At which temperature is tea brewed?", "urls": [HOME]}
+        instance=instance,
+        run_config={
+            "question": "What is all about tea and water, and at what temperature is tea brewed?",
+            "urls": [HOME],
+        },
     )
     answer = Answer.model_validate(asked.output_for_node("compose_answer"))
     links = [

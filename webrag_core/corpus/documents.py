@@ -121,13 +121,13 @@ _DOCUMENT = (
 )
 
 
-_FOUND = (
+_LOOK_UP = (
     "SELECT is_forgotten(w.url), CASE WHEN d.id IS NULL"  # noqa: S608
     " THEN (SELECT s.all_text FROM sources s WHERE s.id = source_of(w.url)) ELSE d.wants_all_text END, d.*"
     f" FROM {{}} LEFT JOIN LATERAL ({_DOCUMENT}) d ON true ORDER BY w.place"
 )
-_PAGE = _FOUND.format("(VALUES (%s::text, 1)) AS w (url, place)").encode()
-_PAGES = _FOUND.format("unnest(%s::text[]) WITH ORDINALITY AS w (url, place)").encode()
+_PAGE = _LOOK_UP.format("(VALUES (%s::text, 1)) AS w (url, place)").encode()
+_PAGES = _LOOK_UP.format("unnest(%s::text[]) WITH ORDINALITY AS w (url, place)").encode()
 
 
 @dataclass(frozen=True, slots=True)

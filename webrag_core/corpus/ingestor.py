@@ -181,10 +181,10 @@ class Ingestor:
         """
         url = page_url(url)
         if known is None:
-            (found,) = await self.look_up([url])
-            if isinstance(found, FetchError):
-                raise found
-            known = found
+            (answer,) = await self.look_up([url])
+            if isinstance(answer, FetchError):
+                raise answer
+            known = answer
         stored, wants_all_text = known.document, known.all_text if all_text is None else all_text
         if stored is not None and stored.wants_all_text != wants_all_text:
             stored = replace(stored, wants_all_text=wants_all_text)

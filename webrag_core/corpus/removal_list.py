@@ -57,8 +57,8 @@ class RemovalList(BaseModel):
         forgotten = {(listed.url, listed.at) for listed in earlier.urls}
         return RemovalList(
             corpus=self.corpus,
-            removals=[one for one in self.removals if (one.kind, one.subject, one.at) not in had],
-            urls=[one for one in self.urls if (one.url, one.at) not in forgotten],
+            removals=[each for each in self.removals if (each.kind, each.subject, each.at) not in had],
+            urls=[each for each in self.urls if (each.url, each.at) not in forgotten],
         )
 
 

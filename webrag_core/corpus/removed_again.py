@@ -34,7 +34,7 @@ async def remove_again(connection: AsyncConnection, listed: RemovalList, *, remo
     """
     new = listed.since(await removals_of(connection))
     done: list[Removal] = []
-    sources = sorted({one.source for one in new.urls if one.source is not None})
+    sources = sorted({each.source for each in new.urls if each.source is not None})
     for (key,) in await (await connection.execute(_SOURCES, (sources,))).fetchall():
         source = await find_source(connection, key)
         counts: Counter[str] = Counter()
@@ -42,12 +42,12 @@ async def remove_again(connection: AsyncConnection, listed: RemovalList, *, remo
             counts += await remove_page(connection, url, key, alone=True)
         counts += await remove_source(connection, source)
         done.append(await record_removal(connection, "source", key, counts, removed_by))
-    pages = [one.url for one in new.urls]
+    pages = [each.url for each in new.urls]
     for (url,) in await (await connection.execute(_ADDRESSES, (pages,))).fetchall():
         removed = await remove_page(connection, url, alone=True)
         if removed:
             done.append(await record_removal(connection, "page", url, removed, removed_by))
-    answers = [one.subject for one in new.removals if one.kind == "answer"]
+    answers = [each.subject for each in new.removals if each.kind == "answer"]
     for (answer,) in await (await connection.execute(_ANSWERS, (answers,))).fetchall():
         counts = await remove_rows(connection, "answer", {"answer": answer})
         done.append(await record_removal(connection, "answer", str(answer), counts, removed_by))
@@ -62,10 +62,10 @@ async def _keep(connection: AsyncConnection, new: RemovalList) -> None:
             "INSERT INTO forgotten_urls (url_sha256, source_sha256, forgotten_at) VALUES (%s, %s, %s)"
             " ON CONFLICT (url_sha256) DO UPDATE SET source_sha256 = EXCLUDED.source_sha256,"
             " forgotten_at = EXCLUDED.forgotten_at",
-            [(one.url, one.source, one.at) for one in new.urls],
+            [(each.url, each.source, each.at) for each in new.urls],
         )
         await cursor.executemany(
             "INSERT INTO removals (kind, subject_sha256, removed_at, removed_by, counts)"
             " VALUES (%s, %s, %s, 'before the backup was restored', '{}')",
-            [(one.kind, one.subject, one.at) for one in new.removals],
+            [(each.kind, each.subject, each.at) for each in new.removals],
         )
