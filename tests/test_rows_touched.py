@@ -303,7 +303,7 @@ def test_sentences_are_proved_again(stored: tuple[Stored, Stored]) -> None:
             assert len([name async for name, _ in recheck(connection)]) == 3 * FEW
 
     few, _ = stored
-    assert grows(stored, lambda one: one.core(of_an_answer)) == ()
+    assert grows(stored, lambda corpus: corpus.core(of_an_answer)) == ()
     assert few.core(of_all)["document_versions"] <= FEW  # each version once, for three sentences
 
 

@@ -13,9 +13,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from tests.backup.fetched_tea import fetched_tea
 from tests.command_line import Webrag, webrag_here
 from tests.conftest import fresh_database
-from tests.web.tea_corpus import LOST, store
 from tests.web.tea_corpus import settings as tea_settings
 from webrag_core.backup.archive import Manifest, open_archive
 from webrag_core.backup.dump import BackupReport, back_up
@@ -32,11 +32,8 @@ __all__ = ["webrag_here"]
 
 @pytest.fixture(scope="module")
 def corpus(server_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    with fresh_database(server_url) as url:
-        folder = tmp_path_factory.mktemp("tea")
-        store(url, folder)
-        with psycopg.connect(url) as connection:
-            connection.execute("DELETE FROM documents WHERE canonical_url = %s", (LOST,))  # which nobody fetched
+    folder = tmp_path_factory.mktemp("tea")
+    with fetched_tea(server_url, folder) as url:
         yield tea_settings(url, webrag_home=folder, mcp_auth_token="a-secret-of-sixteen-letters", webrag_max_pages=7)
 
 
@@ -209,8 +206,8 @@ async def migrate_to(url: str, names: list[str]) -> None:
 def test_a_migration_is_announced_and_what_was_there_is_kept(
     server_url: str, webrag_here: Webrag, tmp_path: Path
 ) -> None:
-    older = [one.name for one in migrations() if one.name < "0047_applied_by"]
-    lost = [one.name for one in migrations() if one.name not in older]
+    older = [migration.name for migration in migrations() if migration.name < "0047_applied_by"]
+    lost = [migration.name for migration in migrations() if migration.name not in older]
     with fresh_database(server_url, migrated=False) as url:
         asyncio.run(migrate_to(url, older))
         environment = {"DATABASE_URL": url, "WEBRAG_HOME": str(tmp_path / "home")}

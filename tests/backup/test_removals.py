@@ -14,9 +14,10 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from tests.backup.fetched_tea import fetched_tea
 from tests.conftest import fresh_database
 from tests.corpus.corpora import broken_rules
-from tests.web.tea_corpus import BLACK, EVIL, GREEN, HOST, LOST, store
+from tests.web.tea_corpus import BLACK, EVIL, GREEN, HOST
 from tests.web.tea_corpus import settings as tea_settings
 from webrag_core.acquisition.urls import source_key
 from webrag_core.answering.manager import Manager, Question
@@ -40,11 +41,8 @@ _FAILED = (
 @pytest.fixture(scope="module")
 def corpus(server_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """The tea corpus with an answer that has a link, a backup of it, and what was removed after that."""
-    with fresh_database(server_url) as url:
-        folder = tmp_path_factory.mktemp("tea")
-        store(url, folder)
-        with psycopg.connect(url) as connection:
-            connection.execute("DELETE FROM documents WHERE canonical_url = %s", (LOST,))  # which nobody fetched
+    folder = tmp_path_factory.mktemp("tea")
+    with fetched_tea(server_url, folder) as url:
         settings = tea_settings(url, webrag_home=folder)
         asyncio.run(_ask(settings))
         yield settings
@@ -133,7 +131,7 @@ def test_what_was_taken_back_after_the_backup_stays_away(
         # and the new home's list is as long
         before, after = read_list(listed), read_list(list_in(new.webrag_home))
         assert after.corpus == before.corpus
-        assert {(one.url, one.at) for one in before.urls} == {(one.url, one.at) for one in after.urls}
+        assert {(row.url, row.at) for row in before.urls} == {(row.url, row.at) for row in after.urls}
 
 
 async def _live_on(settings: Settings, answer: str) -> None:

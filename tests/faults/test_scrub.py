@@ -55,4 +55,4 @@ def test_removed_text_goes_while_others_use_the_corpus(home: Home) -> None:
     assert report["tables"] > 20
     assert any("vocabulary" in what for what in report["not_reached"])
     assert holding(home) == set()
-    home.check({**before, "texts": [one for one in before["texts"] if one[0] != url(3)]})
+    home.check({**before, "texts": [text for text in before["texts"] if text[0] != url(3)]})

@@ -20,7 +20,7 @@ MAX_UNITS = 400
 _MAX_CHARS = 800  # of a unit; longer ones are tables and listings, no sentences
 _LINE = re.compile(r"[^\n]+")
 _RULE = re.compile(r"[\s|:-]+")
-_CLAUSE = re.compile(
+_CLAUSE_OR_TERM = re.compile(
     r"\((?:[a-z]{1,2}|[ivx]{1,5}|\d{1,2})\)\s"
     r"|(?P<mark>\*\*|__)[^\s*_\n][^*_\n]{0,80}(?:(?P=mark)\s?[:–—-]|[:–—-]\s?(?P=mark))\s"
 )
@@ -169,7 +169,7 @@ def _is_item(text: str, start: int, lead: str) -> bool:
     a term in bold with what is said of it, `**Term** – …`."""
     if LIST_ITEM.match(text, start):
         return True
-    return lead.endswith(OPEN_ENDS) and _CLAUSE.match(text, start) is not None
+    return lead.endswith(OPEN_ENDS) and _CLAUSE_OR_TERM.match(text, start) is not None
 
 
 def _spans(text: str, language: str | None) -> Iterator[tuple[int, int, tuple[int, int] | None, Block]]:

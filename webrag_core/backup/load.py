@@ -172,8 +172,8 @@ async def _remove_again(connection: AsyncConnection, manifest: Manifest, lists: 
     if manifest.corpus is None:
         await identify(connection, lists[0].corpus if lists else None)
     removed = []
-    for listed in lists:
-        removed += await remove_again(connection, listed, removed_by="webrag restore")
+    for removals in lists:
+        removed += await remove_again(connection, removals, removed_by="webrag restore")
     if removed:
         await drop_terms(connection, await unused_terms(connection))
     return removed

@@ -36,7 +36,7 @@ def unwrap_layout_tables(main: HtmlElement) -> None:
     listings = []
     layouts = []  # judged before any is changed: an inner table is what makes the outer one layout
     for table in main.iter("table"):
-        rows = [row for part in (table, *table.iterchildren(*_SECTIONS)) for row in part.findall("tr")]
+        rows = _rows_of(table)
         cells = [cell for row in rows for cell in row.iterchildren("td", "th")]
         code = [pre for pre in table.iter("pre") if "\n" in code_text(pre).strip("\n")]
         if _is_layout(table, rows, cells, code):
@@ -48,6 +48,10 @@ def unwrap_layout_tables(main: HtmlElement) -> None:
             element.tag = "div"
     for table, code in listings:
         _move_behind(table, code)
+
+
+def _rows_of(table: HtmlElement) -> list[HtmlElement]:
+    return [row for part in (table, *table.iterchildren(*_SECTIONS)) for row in part.findall("tr")]
 
 
 def _is_layout(table: HtmlElement, rows: list[HtmlElement], cells: list[HtmlElement], code: list[HtmlElement]) -> bool:
@@ -153,7 +157,7 @@ def add_missing_headers(main: HtmlElement) -> None:
     Markdown would take its first row for the names of the columns. What spans such a table at its top stands before it.
     """
     for table in list(main.iter("table")):
-        rows = [row for part in (table, *table.iterchildren(*_SECTIONS)) for row in part.findall("tr")]
+        rows = _rows_of(table)
         cells = [list(row.iterchildren("td", "th")) for row in rows]
         first = next((number for number, row in enumerate(cells) if len(row) > 1), None)
         is_headed = table.find("thead/tr") is not None

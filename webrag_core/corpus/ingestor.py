@@ -163,7 +163,7 @@ class Ingestor:
         max_age: float | None = None,
         brake: Brake | None = None,
         all_text: bool | None = None,
-        known: StoredPage | None = None,
+        stored_page: StoredPage | None = None,
         record: Callable[[UnchangedPage], Awaitable[None]] | None = None,
     ) -> IngestOutcome:
         """Store the page at `url` unless a fresh copy is stored already.
@@ -173,19 +173,19 @@ class Ingestor:
 
         Copies and failures older than `max_age` seconds are stale (None = the settings); `refresh` requests even a
         fresh page again (conditionally). `brake` is that of the refresh that the page is part of: HeldBackError is
-        raised for a page that waits for its verdict, of which nothing is recorded. `known` is what `look_up` says of
-        the page, `record` writes that it is unchanged, for callers that do so for several at a time.
+        raised for a page that waits for its verdict, of which nothing is recorded. `stored_page` is what
+        `look_up` says of the page, `record` writes that it is unchanged, for callers that do so for several at a time.
 
         Raises FetchError when the URL returns no usable page or failed recently; the failure is recorded and the good
         version stays. Invalid URLs and pages removed on request (reason `forgotten`) are not recorded.
         """
         url = page_url(url)
-        if known is None:
+        if stored_page is None:
             (answer,) = await self.look_up([url])
             if isinstance(answer, FetchError):
                 raise answer
-            known = answer
-        stored, wants_all_text = known.document, known.all_text if all_text is None else all_text
+            stored_page = answer
+        stored, wants_all_text = stored_page.document, stored_page.all_text if all_text is None else all_text
         if stored is not None and stored.wants_all_text != wants_all_text:
             stored = replace(stored, wants_all_text=wants_all_text)
         alike = same_web(self.acquirer.name)

@@ -53,12 +53,12 @@ class RemovalList(BaseModel):
 
     def since(self, earlier: RemovalList) -> RemovalList:
         """What is in this list, and not in one of an earlier moment. Compared by rows: clocks may differ."""
-        had = {(removal.kind, removal.subject, removal.at) for removal in earlier.removals}
-        forgotten = {(listed.url, listed.at) for listed in earlier.urls}
+        keys = {(removal.kind, removal.subject, removal.at) for removal in earlier.removals}
+        urls = {(url.url, url.at) for url in earlier.urls}
         return RemovalList(
             corpus=self.corpus,
-            removals=[each for each in self.removals if (each.kind, each.subject, each.at) not in had],
-            urls=[each for each in self.urls if (each.url, each.at) not in forgotten],
+            removals=[each for each in self.removals if (each.kind, each.subject, each.at) not in keys],
+            urls=[each for each in self.urls if (each.url, each.at) not in urls],
         )
 
 
@@ -104,14 +104,14 @@ async def keep_removals(database: Database, settings: Settings) -> None:
     async with database.connection() as connection:
         await identify(connection)
     async with database.snapshot() as connection:
-        listed = await removals_of(connection)
-    files = [folder / list_name(listed.corpus) for folder in list_folders(settings)]
-    if listed.removals or listed.urls or any(file.exists() for file in files):
-        content = listed.model_dump_json(exclude_none=True)
+        removal_list = await removals_of(connection)
+    files = [folder / list_name(removal_list.corpus) for folder in list_folders(settings)]
+    if removal_list.removals or removal_list.urls or any(file.exists() for file in files):
+        content = removal_list.model_dump_json(exclude_none=True)
         for file in files:
             _write(file, content)
     missing = settings.backup_folder
-    if missing is not None and not missing.is_dir() and listed.removals:
+    if missing is not None and not missing.is_dir() and removal_list.removals:
         logger.warning("the list of removals is not in %s, which is not there; the next backup puts it there", missing)
 
 

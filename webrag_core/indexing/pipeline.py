@@ -140,7 +140,7 @@ class Corpus:
         """`add` for many pages: few are fetched at a time, and more wait for full requests to the model. What is known
         of pages is read, and that they are unchanged is written, for several of them at a time."""
         at_work, fetching = asyncio.Semaphore(self.indexer.pages_at_once), asyncio.Semaphore(CONCURRENT_PAGES)
-        known = Gathering(self.ingestor.look_up, _TOGETHER, _LOOK_UP_WAIT_S)
+        look_ups = Gathering(self.ingestor.look_up, _TOGETHER, _LOOK_UP_WAIT_S)
         unchanged = Gathering(self.ingestor.record_unchanged, _TOGETHER, _RECORD_WAIT_S)
         settled = Gathering(self._settled, _TOGETHER, _LOOK_UP_WAIT_S)
 
@@ -151,7 +151,7 @@ class Corpus:
             brake: Brake | None,
             begun: Callable[[str], None] = lambda url: None,
         ) -> AddedDocument:
-            page_known = await known.of(url)
+            stored_page = await look_ups.of(url)
             async with AsyncExitStack() as work, AsyncExitStack() as fetch:
                 await work.enter_async_context(at_work)
                 work.enter_context(self.indexer.in_progress())
@@ -164,7 +164,13 @@ class Corpus:
                     await unchanged.of(page)
 
                 page = await self._store(
-                    url, run_id=run_id, refresh=refresh, brake=brake, all_text=all_text, known=page_known, record=record
+                    url,
+                    run_id=run_id,
+                    refresh=refresh,
+                    brake=brake,
+                    all_text=all_text,
+                    stored_page=stored_page,
+                    record=record,
                 )
                 await fetch.aclose()
                 return await self._index(page, patient=True, settled=settled.of)
@@ -185,7 +191,7 @@ class Corpus:
         max_age: float | None = None,
         brake: Brake | None = None,
         all_text: bool | None = None,
-        known: StoredPage | None = None,
+        stored_page: StoredPage | None = None,
         record: Callable[[UnchangedPage], Awaitable[None]] | None = None,
     ) -> IngestOutcome:
         try:
@@ -196,7 +202,7 @@ class Corpus:
                 max_age=max_age,
                 brake=brake,
                 all_text=all_text,
-                known=known,
+                stored_page=stored_page,
                 record=record,
             )
         except FetchError as error:

@@ -116,9 +116,9 @@ def write_attached(home: Path, sources: Iterable[KeptSource]) -> bool:
         return False
     if not attached and not file.exists():
         return False
-    written = file.with_suffix(".next")
-    written.write_bytes(content)
-    written.replace(file)
+    successor = file.with_suffix(".next")
+    successor.write_bytes(content)
+    successor.replace(file)
     return True
 
 

@@ -141,6 +141,8 @@ def select(
             return False
         taken = selection.take(part, index)
         if taken:
+            if form == "list":
+                _bring_list(selection, part, index)
             _bring_steps(selection, scores[part], facts[part], part, index)
         return taken
 
@@ -181,10 +183,8 @@ def _take_sides(selection: _Selection, score: UnitScores, fact: Fact, sides: Seq
 
 
 def _bring_steps(selection: _Selection, score: UnitScores, fact: Fact, part: int, index: int) -> None:
-    """Take the steps, the code or the list of a unit's section, where nothing of the kind is said yet."""
+    """Take the steps or the code of a unit's section, where nothing of the kind is said yet."""
     units = selection.units
-    if selection.form == "list":
-        _bring_list(selection, part, index)
     if selection.form != "steps" and not fact.is_code:
         return
     sentences = (units[choice.index] for choice in selection.chosen if choice.part == part)
@@ -197,17 +197,16 @@ def _bring_steps(selection: _Selection, score: UnitScores, fact: Fact, part: int
 def _bring_list(selection: _Selection, part: int, index: int) -> None:
     """Take the list behind the best unit, in its passage and under its heading, where no list is said yet. A few words
     that neither lead to a page nor are introduced may be the contents of the page."""
-    units, chosen = selection.units, selection.chosen
-    if selection.entries == 1 and not any(units[choice.index].is_listed for choice in chosen):
-        behind = range(index + 1, len(units))
-        near = next(
-            (place for place in behind if units[place].is_item and units[place].stands_with(units[index])), None
-        )
-        if near is None:
-            return
-        item = units[near]
-        if item.is_link or item.lead.endswith(OPEN_ENDS) or len(item.text.split()) >= _LEAST_WORDS:
-            selection.take(part, near)
+    units = selection.units
+    if selection.entries != 1 or any(units[choice.index].is_listed for choice in selection.chosen):
+        return
+    behind = range(index + 1, len(units))
+    near = next((place for place in behind if units[place].is_item and units[place].stands_with(units[index])), None)
+    if near is None:
+        return
+    item = units[near]
+    if item.is_link or item.lead.endswith(OPEN_ENDS) or len(item.text.split()) >= _LEAST_WORDS:
+        selection.take(part, near)
 
 
 def repeats(unit: Unit, chosen: Sequence[Choice]) -> bool:

@@ -55,14 +55,19 @@ def row_sentence(header: str, row: str) -> str | None:
     names, cells = _cells(header), _cells(row)
     if len(names) != len(cells) or len(cells) < 2 or not all(names) or not _NAMES.fullmatch(header):
         return None
-    if is_row_of_texts(header):
+    if _has_text(names):
         return None
     return "; ".join(f"{name}: {cell}" for name, cell in zip(names, cells, strict=True) if cell)
 
 
 def is_row_of_texts(row: str) -> bool:
     """Whether a cell of a row of a Markdown table is too long for a name: as the first row, it names no columns."""
-    return max(map(len, _cells(row)), default=0) > _MAX_NAME
+    return _has_text(_cells(row))
+
+
+def _has_text(cells: list[str]) -> bool:
+    """Whether a cell is too long for a name."""
+    return max(map(len, cells), default=0) > _MAX_NAME
 
 
 def is_only_header(row: str) -> bool:

@@ -173,12 +173,17 @@ def _settled(item: Discriminator, levels: Sequence[Levels]) -> Discriminator:
     """Without its extension where nothing has it, behind this code or another: `the X210 USB port` is no model. With
     any extension where nothing has the thing without: of `Pi 3` a site may have `Pi 3 Model B` alone."""
     if not item.extension:
-        extended = replace(item, any_extension=True)
-        carried = item.kind in ("code", "number") and not any(stance_of(item, level) == "carries" for level in levels)
-        return extended if carried and any(stance_of(extended, level) == "carries" for level in levels) else item
+        if item.kind not in ("code", "number") or _is_carried(item, levels):
+            return item
+        longer = replace(item, any_extension=True)
+        return longer if _is_carried(longer, levels) else item
     pattern = re.compile(rf"\d[^\W_]{{0,3}}\s+{re.escape(item.extension)}(?!\w)", re.IGNORECASE)
     extends = any(pattern.search(text) for level in levels for text in (level.passage, *level.around))
     return item if extends else replace(item, extension="")
+
+
+def _is_carried(item: Discriminator, levels: Sequence[Levels]) -> bool:
+    return any(stance_of(item, level) == "carries" for level in levels)
 
 
 def _may_be_named(item: Discriminator, levels: Sequence[Levels]) -> bool:

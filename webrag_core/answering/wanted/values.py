@@ -167,10 +167,10 @@ def values_wanted(question: str) -> frozenset[Value]:
     asks for two things wants either; that of how something is done, or who does it, wants none of those that it names.
     """
     text = question.strip()[:_MAX_READ]
-    wanted: set[Value] = set()
-    read: set[int] = set()  # characters that a rule has taken
     if len(text.split()) <= _MOST_KEYWORDS and _KEYWORDS.match(text):
         return frozenset(("number", "money"))
+    wanted: set[Value] = set()
+    read: set[int] = set()  # characters that a rule has taken
     is_topical = _TOPICAL.match(text) is not None
     for pattern, values in _RULES:
         for match in pattern.finditer(text):
