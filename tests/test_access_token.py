@@ -49,5 +49,5 @@ def test_a_file_that_others_may_have_made_is_refused(kind: str, tmp_path: Path) 
 
 def test_a_folder_that_cannot_be_written_names_the_way_out(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("")
-    with pytest.raises(InvalidInputError, match="WEBRAG_OPEN_TO_MACHINE"):
+    with pytest.raises(InvalidInputError, match="WEBRAG_SERVE_OPEN"):
         local_token(tmp_path / "home", SERVE_TOKEN)

@@ -19,6 +19,7 @@ from webrag_core.env_file import (
     misspelt,
     tell_of_openai_key,
     warn_misspelt,
+    warn_renamed,
     warn_retired,
     warn_stray,
 )
@@ -30,7 +31,7 @@ NAMES = tuple(Settings.model_fields)
 @pytest.fixture(autouse=True)
 def _empty_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for warn in (warn_misspelt, warn_retired, warn_stray):
+    for warn in (warn_misspelt, warn_renamed, warn_retired, warn_stray):
         warn.cache_clear()
 
 
@@ -228,6 +229,20 @@ def test_a_setting_of_an_earlier_version_is_named_and_ignored(
 
 @pytest.mark.alone
 @pytest.mark.slow
+@pytest.mark.parametrize("is_in_file", [False, True])
+def test_an_earlier_name_of_a_setting_is_read_with_a_warning(
+    is_in_file: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    if is_in_file:
+        named(monkeypatch, "WEBRAG_OPEN_TO_MACHINE=1")
+    else:
+        monkeypatch.setenv("WEBRAG_OPEN_TO_MACHINE", "1")
+    assert load_settings().webrag_serve_open
+    assert [record.message for record in caplog.records] == ["WEBRAG_OPEN_TO_MACHINE is called WEBRAG_SERVE_OPEN now"]
+    monkeypatch.setenv("WEBRAG_SERVE_OPEN", "0")
+    assert not load_settings().webrag_serve_open
+
+
 def test_the_command_line_reads_the_file_that_it_is_given(webrag: Webrag, tmp_path: Path) -> None:  # noqa: F811
     settings_file("WEBRAG_POLICY=none-such", path=".env")
     assert webrag("db", "url").returncode == 0

@@ -37,7 +37,7 @@ def local_token(home: Path, name: str) -> SecretStr:
     except OSError as error:
         raise InvalidInputError(
             f"{file} cannot be used: {error.strerror}; without it every user of this machine could use the server: set"
-            " a token, or WEBRAG_OPEN_TO_MACHINE=1 to allow just that"
+            " a token, or WEBRAG_SERVE_OPEN=1 to allow just that"
         ) from error
 
 

@@ -19,6 +19,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from webrag_core.corpus_home import corpus_home, env_file, stray_env_files
 from webrag_core.env_file import (
+    by_setting,
     misspelt,
     read_env_file,
     retired,
@@ -60,7 +61,7 @@ class _Environment(PydanticBaseSettingsSource):
     annotation for one, takes nearly all the time of reading the settings."""
 
     def __call__(self) -> dict[str, Any]:
-        variables = {name.lower(): value for name, value in os.environ.items()}
+        variables = by_setting(os.environ)
         return {name: variables[name] for name in self.settings_cls.model_fields if name in variables}
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
@@ -429,7 +430,7 @@ class Settings(BaseSettings):
         repr=False,
         description="Second token, with which people and programs read and search; it starts and stores nothing",
     )
-    webrag_open_to_machine: bool = Field(
+    webrag_serve_open: bool = Field(
         default=False,
         description="Whether servers on loopback without a token are open: to every user of this machine",
     )
@@ -731,7 +732,7 @@ def load_settings(**overrides: object) -> Settings:
         if near or name.upper().startswith("WEBRAG_"):
             warn_misspelt(name, near)
     file_read = env_file()
-    in_environment = {name.lower() for name in os.environ} | overrides.keys()
+    in_environment = by_setting(os.environ).keys() | overrides.keys()
     named = read_env_file(file_read, Settings.model_fields) if file_read else {}
     in_file = {
         name: value for name, value in named.items() if name in Settings.model_fields and name not in in_environment

@@ -55,7 +55,10 @@ RETIRED_IN_FILES: Mapping[str, str] = {
     "MAX_RETRIES": "how often an endpoint is asked again is fixed",
 }
 """As `RETIRED`, names that other programs may have in the environment: in a file of ours they are meant for us."""
+RENAMED: Mapping[str, str] = {"WEBRAG_OPEN_TO_MACHINE": "WEBRAG_SERVE_OPEN"}
+"""Earlier names of settings, each with the name of today: both are read, and the earlier gives a warning."""
 _PREFIXES = ("EMBEDDING_", "FIRECRAWL_", "MCP_", "ORCHESTRATION_", "RERANKER_", "RETRIEVAL_", "WEBRAG_")
+_NO_MISTAKES = (RETIRED, RETIRED_IN_FILES, RENAMED, _OTHER_NAMES, _FOREIGN_NAMES)
 _NEAR = 0.8
 _NEARLY_EQUAL = 0.9  # for names without a prefix of ours, which other programs may own
 
@@ -82,7 +85,17 @@ def read_env_file(file: Path, settings: Iterable[str]) -> dict[str, str]:
         if name.upper().startswith(_PREFIXES):
             raise InvalidInputError(f"{file}: {name} is no setting of WebRAG{_question(near)}")
         warn_misspelt(name, near)
-    return {name.lower(): value for name, value in values.items() if value is not None}
+    return by_setting({name: value for name, value in values.items() if value is not None})
+
+
+def by_setting(values: Mapping[str, str]) -> dict[str, str]:
+    """Return the values by the names of settings, in lower case. An earlier name counts where today's is not set."""
+    named = {name.lower(): value for name, value in values.items()}
+    for earlier, today in RENAMED.items():
+        if earlier.lower() in named:
+            warn_renamed(earlier, today)
+            named.setdefault(today.lower(), named.pop(earlier.lower()))
+    return named
 
 
 def misspelt(names: Iterable[str], settings: Iterable[str]) -> dict[str, str | None]:
@@ -94,7 +107,7 @@ def misspelt(names: Iterable[str], settings: Iterable[str]) -> dict[str, str | N
     nearest: dict[str, str | None] = {}
     for name in names:
         upper = name.upper()
-        if upper in known or upper in RETIRED or upper in RETIRED_IN_FILES or upper in _OTHER_NAMES | _FOREIGN_NAMES:
+        if upper in known or any(upper in names for names in _NO_MISTAKES):
             continue
         ours = upper.startswith(_PREFIXES)
         near = _nearest(upper, known, _NEAR if ours else _NEARLY_EQUAL)
@@ -112,6 +125,12 @@ def retired(names: Iterable[str], which: Mapping[str, str] = RETIRED) -> dict[st
 def warn_retired(setting: str, instead: str) -> None:
     """Log a warning about a setting (or `NAME=value`) of an earlier version."""
     logger.warning("%s is retired and is ignored: %s", setting, instead)
+
+
+@lru_cache(maxsize=256)  # once per process
+def warn_renamed(earlier: str, today: str) -> None:
+    """Log a warning about the earlier name of a setting."""
+    logger.warning("%s is called %s now", earlier, today)
 
 
 @lru_cache(maxsize=1)  # once per process

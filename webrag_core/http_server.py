@@ -57,7 +57,7 @@ def own_hosts_only(app: ASGIApp, settings: Settings, *, links: bool = False, unl
 def closed_to_others(settings: Settings) -> Settings:
     """`settings` with a token: other users of this machine reach loopback, too. Unchanged where one is set, where the
     operator opened the server to them, and beyond loopback (`check_bind`). Raises InvalidInputError."""
-    if settings.mcp_auth_token is not None or settings.webrag_open_to_machine or not is_loopback(settings.mcp_host):
+    if settings.mcp_auth_token is not None or settings.webrag_serve_open or not is_loopback(settings.mcp_host):
         return settings
     return settings.model_copy(update={"mcp_auth_token": local_token(settings.webrag_home, SERVE_TOKEN)})
 

@@ -74,7 +74,7 @@ def workplace() -> Iterator[Workplace]:
         before, cwd = dict(os.environ), Path.cwd()
         os.environ.pop("DATABASE_URL", None)
         os.environ |= {"DAGSTER_HOME": name, "WEBRAG_HOME": str(folder / ".webrag"), "WEBRAG_WARC": str(DEFAULT_SITE)}
-        os.environ["WEBRAG_OPEN_TO_MACHINE"] = "1"
+        os.environ["WEBRAG_SERVE_OPEN"] = "1"
         os.chdir(folder)
         try:
             yield Workplace(folder, port)

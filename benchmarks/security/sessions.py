@@ -51,7 +51,7 @@ def serving(home: Path) -> Iterator[tuple[str, psutil.Process]]:
     base = f"http://127.0.0.1:{port}"
     with subprocess.Popen(
         [Path(sys.executable).with_name("webrag"), "mcp", "--http", "--port", str(port)],
-        env={**os.environ, "WEBRAG_HOME": str(home), "MCP_LOG_LEVEL": "ERROR", "WEBRAG_OPEN_TO_MACHINE": "1"},
+        env={**os.environ, "WEBRAG_HOME": str(home), "MCP_LOG_LEVEL": "ERROR", "WEBRAG_SERVE_OPEN": "1"},
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (_DESCRIPTORS, _DESCRIPTORS)),
     ) as process:
         try:

@@ -126,7 +126,7 @@ def main() -> None:
         port = free.getsockname()[1]
     with tempfile.TemporaryDirectory() as home, serving(arguments.site) as site:
         place = site.removeprefix("http://")
-        ours = {"WEBRAG_HOME": home, "WEBRAG_OPEN_TO_MACHINE": "1", "WEBRAG_ALLOW_HOSTS": place}
+        ours = {"WEBRAG_HOME": home, "WEBRAG_SERVE_OPEN": "1", "WEBRAG_ALLOW_HOSTS": place}
         command = [str(Path(sys.executable).with_name("webrag")), "serve", "--port", str(port)]
         server = subprocess.Popen(command, env={**os.environ, **ours})
         try:

@@ -205,7 +205,7 @@ def served(home: Path, warc: Path) -> Iterator[str]:
     """`webrag serve` on this home, with these pages in place of the web."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    ours = {"WEBRAG_HOME": str(home), "WEBRAG_WARC": str(warc), "WEBRAG_OPEN_TO_MACHINE": "1", "MCP_FEEDBACK": "1"}
+    ours = {"WEBRAG_HOME": str(home), "WEBRAG_WARC": str(warc), "WEBRAG_SERVE_OPEN": "1", "MCP_FEEDBACK": "1"}
     command = [str(Path(sys.executable).with_name("webrag")), "serve", "--port", str(port)]
     server = subprocess.Popen(command, env={**os.environ, **ours}, stderr=subprocess.DEVNULL)
     base = f"http://127.0.0.1:{port}"

@@ -110,7 +110,7 @@ def measure(home: Path, site: Path, questions: list[str]) -> dict[str, Any]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [str(Path(sys.executable).with_name("webrag")), "serve", "--port", str(port)]
-    ours = {"WEBRAG_HOME": str(home), "WEBRAG_WARC": str(site), "WEBRAG_OPEN_TO_MACHINE": "1"}
+    ours = {"WEBRAG_HOME": str(home), "WEBRAG_WARC": str(site), "WEBRAG_SERVE_OPEN": "1"}
     server = subprocess.Popen(command, env={**os.environ, **ours})
     base = f"http://127.0.0.1:{port}"
     try:

@@ -39,7 +39,7 @@ class Stage:
         """The caller's environment without settings of ours, but for the home and the site in place of the web."""
         ours = {name.upper() for name in Settings.model_fields} | {"WEBRAG_ENV_FILE", "DAGSTER_HOME"}
         inherited = {name: value for name, value in os.environ.items() if name.upper() not in ours}
-        chosen = {"WEBRAG_HOME": str(self.folder / home), "WEBRAG_WARC": str(warc), "WEBRAG_OPEN_TO_MACHINE": "1"}
+        chosen = {"WEBRAG_HOME": str(self.folder / home), "WEBRAG_WARC": str(warc), "WEBRAG_SERVE_OPEN": "1"}
         return {**inherited, **chosen}
 
     def webrag(self, *arguments: str, warc: Path = PYTHON) -> None:

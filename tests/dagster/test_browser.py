@@ -56,7 +56,7 @@ def _running(database_url: str, tmp_path: Path) -> Iterator[Ui]:
     environment = {name: value for name, value in os.environ.items() if name != "DAGSTER_HOME"}
     home = tmp_path / "home"
     environment |= {"DATABASE_URL": database_url, "WEBRAG_HOME": str(home), "WEBRAG_WARC": str(FROZEN_SITE), **QUICK}
-    environment["WEBRAG_OPEN_TO_MACHINE"] = "1"
+    environment["WEBRAG_SERVE_OPEN"] = "1"
     log = tmp_path / "up.log"
     with log.open("wb") as stream:
         server = subprocess.Popen(

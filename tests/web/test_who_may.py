@@ -77,7 +77,7 @@ def test_loopback_without_a_token_takes_that_of_the_home(tmp_path: Path) -> None
     assert (tmp_path / SERVE_TOKEN).read_text().strip() == closed.mcp_auth_token.get_secret_value()
     for settings in (
         bare.model_copy(update={"mcp_auth_token": SecretStr(TOKEN)}),
-        bare.model_copy(update={"webrag_open_to_machine": True}),
+        bare.model_copy(update={"webrag_serve_open": True}),
         bare.model_copy(update={"mcp_host": "0.0.0.0"}),
     ):
         assert closed_to_others(settings) is settings

@@ -34,7 +34,7 @@ _OF_SERVERS = frozenset(
         "mcp_port",
         "mcp_read_token",
         "webrag_home",  # compared by itself
-        "webrag_open_to_machine",
+        "webrag_serve_open",
         "webrag_ui_hosts",
         "webrag_ui_token",
     }

@@ -59,7 +59,7 @@ def query(chosen: Settings, settings: Settings) -> str:
 def who_may(chosen: Settings, settings: Settings) -> str:
     """Who may use the server, in a sentence."""
     if settings.mcp_auth_token is None:
-        return "Every user of this machine may read, ask and judge: WEBRAG_OPEN_TO_MACHINE is set."
+        return "Every user of this machine may read, ask and judge: WEBRAG_SERVE_OPEN is set."
     place = "MCP_AUTH_TOKEN" if chosen.mcp_auth_token is not None else str(settings.webrag_home / SERVE_TOKEN)
     return f"Whoever has the token ({place}) sees all questions and answers, and may ask, stop and judge."
 

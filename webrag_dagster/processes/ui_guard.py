@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 def closed_to_others(settings: Settings, bind: str) -> Settings:
     """`settings` with a token for the UI on `bind`: other users of this machine reach loopback, too. Unchanged where
     one is set, where the operator opened it to them, and beyond loopback. Raises InvalidInputError."""
-    if settings.webrag_ui_token is not None or settings.webrag_open_to_machine or not is_loopback(bind):
+    if settings.webrag_ui_token is not None or settings.webrag_serve_open or not is_loopback(bind):
         return settings
     return settings.model_copy(update={"webrag_ui_token": local_token(settings.webrag_home, UI_TOKEN)})
 
