@@ -46,6 +46,14 @@ def test_what_a_table_of_contents_promises_is_no_answer() -> None:
     assert best_window("When does the gate close?", without_link_lines(contents)) == ""
 
 
+def test_a_name_above_links_promises_no_more_than_they_do() -> None:
+    menu = f"**How To**  \n [Close the gate]({SITE}/close)  \n [Open the gate]({SITE}/open)"
+    assert without_link_lines(menu) == ""
+    assert without_link_lines(f"# How To\n\n{menu}").strip() == "# How To"
+    assert without_link_lines(f"{ANSWER}\n{menu}") == f"{ANSWER}\n**How To**  "
+    assert without_link_lines(f"Telephone\n[2380]({SITE}/call)") == "Telephone"
+
+
 def test_rare_words_weigh_more_than_common_ones() -> None:
     where, what = reading_scores("where is the samovar", ["This is where it is.", "A samovar of brass."])
     assert what > where

@@ -28,6 +28,9 @@ OPEN_ENDS = (":", "–", "—", "：")
 """How a sentence ends that introduces what follows."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _TARGET = re.compile(r"\]\(([^\s()]{0,2000})")
+_STEP_HEADING = re.compile(
+    r"#{1,6}\s+(?:step|étape|schritt|paso|passo|passaggio|stap|krok|шаг)\s(\d{1,2})\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class Unit:
     places: int = 1  # pages that say the same
     is_item: bool = False  # of a list, or a sentence of an item
     is_link: bool = False  # an item of links alone: a part of its list, and no answer by itself
+    step: int | None = None  # of a heading that names a step, its number
 
     @property
     def is_listed(self) -> bool:
@@ -88,8 +92,8 @@ class Unit:
 
 def units_of(ranked: Sequence[RankedChunk]) -> list[Unit]:
     """Units of the best passages, in their order, each place of a page once. Passages that no search ranked
-    (neighbours), headings, lines of contents and of links, rows of which only the name is left, and units without a
-    word are left out."""
+    (neighbours), headings but those of steps ("Step 2: …"), lines of contents and of links, rows of which only the name
+    is left, and units without a word are left out."""
     units: list[Unit] = []
     places: set[tuple[int, int]] = set()
     best = by_score(passage for passage in ranked if not passage.is_locality_expanded)
@@ -110,7 +114,10 @@ def _without_contents(units: Sequence[Unit]) -> list[Unit]:
         units, key=lambda unit: (unit.chunk.chunk_id, unit.is_item, unit.heading_path, unit.lead)
     ):
         run = list(members)
-        is_contents = all(unit.is_item and (unit.chunk.version_id, _folded(unit.text)) in headings for unit in run)
+        is_contents = all(
+            unit.is_item and unit.step is None and (unit.chunk.version_id, _folded(unit.text)) in headings
+            for unit in run
+        )
         kept += [] if is_contents else run
     return kept
 
@@ -134,11 +141,16 @@ def _units(ranked_chunk: RankedChunk, rank: int) -> Iterator[Unit]:
             continue
         at = chunk.char_start
         path = _path(chunk, block.heading_path)
-        is_item = block.kind == "paragraph" and _is_item(chunk.text, block.start, lead if path == under else "")
+        step = _STEP_HEADING.match(markdown) if kind == "heading" else None
+        if step is not None:
+            path = path[:-1]
+        is_item = step is not None or (
+            block.kind == "paragraph" and _is_item(chunk.text, block.start, lead if path == under else "")
+        )
         is_link = not without_link_lines(markdown).strip()
         if is_link and not (is_item and lead and path == under and _leads_away(markdown, chunk.source_url)):
             continue
-        introduced = (is_item or kind in ("code", "table")) and path == under
+        introduced = (is_item or kind in ("code", "table")) and path == under and step is None
         yield Unit(
             chunk=chunk,
             rank=rank,
@@ -153,6 +165,7 @@ def _units(ranked_chunk: RankedChunk, rank: int) -> Iterator[Unit]:
             lead=lead if introduced else "",
             is_item=is_item,
             is_link=is_link,
+            step=None if step is None else int(step[1]),
         )
         if kind not in ("code", "table") and not is_item:
             lead, under = text, path
@@ -173,7 +186,8 @@ def _is_item(text: str, start: int, lead: str) -> bool:
 
 
 def _spans(text: str, language: str | None) -> Iterator[tuple[int, int, tuple[int, int] | None, Block]]:
-    """Units without white space around, and of rows the header; tables are cut into rows, headings left out."""
+    """Units without white space around, and of rows the header; tables are cut into rows, headings left out but those
+    of steps."""
     for block, sentences in groupby(sentences_of(text, language), key=lambda sentence: sentence.block):
         if _kind(text, block) == "table":
             header: tuple[int, int] | None = None
@@ -186,7 +200,7 @@ def _spans(text: str, language: str | None) -> Iterator[tuple[int, int, tuple[in
                         yield *line.span(), None, block
                 elif not _RULE.fullmatch(line[0]):
                     yield *line.span(), header, block
-        elif block.kind != "heading":
+        elif block.kind != "heading" or _STEP_HEADING.match(text, block.start):
             for sentence in sentences:
                 yield *sentence.stripped(text), None, block
 

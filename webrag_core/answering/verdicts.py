@@ -73,7 +73,7 @@ def withheld_notes(withheld: Mapping[str, int]) -> list[str]:
 
 def meaning_notes(draft: Draft, choices: Sequence[Choice]) -> list[str]:
     """What the question names and no passage speaks of, with what the passages name in its place; where a list that is
-    said in part goes on; and on how many pages a sentence stands."""
+    said in part goes on, and steps that are headings; and on how many pages a sentence stands."""
     notes = [absent_note(thing) for thing in draft.things if thing.absent]
     for choice in choices:
         if choice.left_out:
@@ -82,6 +82,8 @@ def meaning_notes(draft: Draft, choices: Sequence[Choice]) -> list[str]:
             notes.append(
                 f"the list goes on: items {items_of_entry + 1} to {items_of_entry + choice.left_out} stand on {url}"
             )
+    steps = {choice.saying.unit.chunk.source_url for choice in choices if choice.saying.unit.step is not None}
+    notes += [f"the steps are headings: what to do in each, and any further step, stands on {url}" for url in steps]
     more = max((choice.saying.unit.places - 1 for choice in choices), default=0)
     return [*dict.fromkeys(notes), *([f"the same stands on {more} more page{'s' if more > 1 else ''}"] if more else [])]
 

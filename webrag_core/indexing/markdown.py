@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
@@ -118,8 +119,21 @@ def _is_word(character: str) -> bool:
 
 
 def without_link_lines(markdown: str) -> str:
-    """The lines that say something beside their links: a table of contents promises answers and gives none."""
-    return "\n".join(line for line in markdown.splitlines() if not _only_links(line))
+    """The lines that say something beside their links, without a name above several such lines: a table of contents
+    promises answers and gives none."""
+    lines = markdown.splitlines()
+    links = [_only_links(line) for line in lines]
+    return "\n".join(
+        line
+        for place, line in enumerate(lines)
+        if not (links[place] or (links[place + 1 : place + 3] == [True, True] and _is_first_name(lines, place)))
+    )
+
+
+def _is_first_name(lines: Sequence[str], place: int) -> bool:
+    """Whether a line is the first of its paragraph, no heading, and a few words alone."""
+    is_first = place == 0 or not lines[place - 1].strip()
+    return is_first and not lines[place].startswith("#") and 0 < len(_WORD.findall(lines[place])) < _ENOUGH_WORDS
 
 
 def _only_links(line: str) -> bool:

@@ -4,6 +4,7 @@ introduces it; any other unit is an entry of its own."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import count, takewhile
 
 from webrag_core.answering.units import OPEN_ENDS, Unit
 from webrag_core.routing.question import Form
@@ -39,13 +40,28 @@ def without_idle_lead(units: Sequence[Unit], members: list[int], whole: int) -> 
 
 
 def run_around(units: Sequence[Unit], index: int) -> list[int]:
-    """The items of the list in which unit `index` stands."""
+    """The items of the list in which unit `index` stands; of a heading that names a step, those of all steps."""
+    if units[index].step is not None:
+        return steps_around(units, index)
     first, last = index, index
     while first > 0 and same_list(units[first - 1], units[first]):
         first -= 1
     while last + 1 < len(units) and same_list(units[last], units[last + 1]):
         last += 1
     return list(range(first, last + 1))
+
+
+def steps_around(units: Sequence[Unit], index: int) -> list[int]:
+    """The headings that name the steps of one procedure, in order from the first step; the unit alone where it is not
+    among them, since a step before it is missing."""
+    place = units[index]
+    section = (place.chunk.version_id, place.heading_path)
+    found: dict[int, int] = {}
+    for member, unit in enumerate(units):
+        if unit.step is not None and (unit.chunk.version_id, unit.heading_path) == section:
+            found.setdefault(unit.step, member)
+    steps = [found[number] for number in takewhile(found.__contains__, count(1))]
+    return steps if index in steps else [index]
 
 
 def same_list(unit: Unit, other: Unit) -> bool:
@@ -55,13 +71,16 @@ def same_list(unit: Unit, other: Unit) -> bool:
 
 
 def procedure_near(units: Sequence[Unit], candidates: Iterable[int], place: Unit) -> int | None:
-    """The first of the `candidates` that is an item, a row or code of the section that the unit `place` stands in; None
-    without any."""
+    """The first of the `candidates` that is an item, a row or code of the section that the unit `place` stands in, or
+    names a step of the procedure that `place` is a part of; None without any."""
     depth = len(place.heading_path)
     for candidate in candidates:
         unit = units[candidate]
-        is_inside = unit.chunk.version_id == place.chunk.version_id and unit.heading_path[:depth] == place.heading_path
-        if unit.is_step and is_inside:
+        path = unit.heading_path
+        is_inside = path[:depth] == place.heading_path or (
+            unit.step is not None and path == place.heading_path[: len(path)]
+        )
+        if unit.is_step and is_inside and unit.chunk.version_id == place.chunk.version_id:
             return candidate
     return None
 
