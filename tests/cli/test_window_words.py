@@ -19,7 +19,7 @@ def test_coverage_and_the_time_still_to_spend_are_said(capsys: pytest.CaptureFix
     begun = WindowCoverage(source="tea.example", passages=1200, with_vector=200, missing=900)
     done = WindowCoverage(source="coffee.example", passages=10, with_vector=10, missing=0)
     words = said(capsys, WindowStatus(sources=[begun, done], cpu_seconds_left=81.2))
-    assert "tea.example: 200 of 1,200 passages have a window vector" in words
+    assert "tea.example: 200 of 1,200 child passages have a window vector" in words
     assert "900 window vectors to make, about 82 seconds of processor time: `webrag model windows` makes them" in words
     assert "coffee.example" not in words
     unknown = said(capsys, WindowStatus(sources=[begun], cpu_seconds_left=None))

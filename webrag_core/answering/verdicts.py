@@ -17,7 +17,7 @@ from webrag_core.routing.question import Question
 
 _NAMED = 4  # values beside the absent one
 _CAUSES = {
-    "request": "instructions that share no word with the question",
+    "request": "instructions to do what the question does not speak of",
     "address": "addresses of sites that the evidence is not from",
 }
 

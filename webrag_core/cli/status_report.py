@@ -91,13 +91,15 @@ def _print_windows(windows: WindowStatus | None) -> None:
         return
     for source in windows.sources:
         if source.missing:
-            print_line(f"{source.source}: {source.with_vector:,} of {source.passages:,} passages have a window vector")
+            print_line(
+                f"{source.source}: {source.with_vector:,} of {source.passages:,} child passages have a window vector"
+            )
     if missing := windows.missing:
         left = windows.cpu_seconds_left
         takes = "" if left is None else f", about {_number(math.ceil(left), 'second')} of processor time"
         print_line(f"{_number(missing, 'window vector')} to make{takes}: `webrag model windows` makes them")
     elif windows.sources:
-        print_line("Every passage in English has its window vector")
+        print_line("Every child passage in English has its window vector")
 
 
 def age(moment: datetime, now: datetime) -> str:

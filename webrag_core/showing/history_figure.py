@@ -10,7 +10,7 @@ from webrag_core.history.models import HistoryPeriod, PageHistory
 
 _ROWS = 12
 """Versions in a picture; the table has all of them."""
-_BASES = {"seen": "seen", "archive": "from an archive", "backfilled": "earlier sightings unknown"}
+_BASES = {"seen": "seen", "archive": "from an archive or a repository", "backfilled": "earlier sightings unknown"}
 
 
 def history_figure(story: PageHistory, version_path: Callable[[int], str] | None = None) -> Figure | None:

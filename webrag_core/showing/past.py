@@ -27,7 +27,7 @@ _BASES = {
     "history": "its history",
     "undated": "its history, at some time",
 }
-_SIGHTINGS = {"seen": "", "archive": "from an archive", "backfilled": "earlier sightings unknown"}
+_SIGHTINGS = {"seen": "", "archive": "from an archive or a repository", "backfilled": "earlier sightings unknown"}
 _CAUSES = {"extractor": "another extractor, same page", "unsure": "another extractor; perhaps the page, too"}
 _SECOND = "%Y-%m-%d %H:%M:%S"
 

@@ -130,9 +130,10 @@ def completed(earlier: str, typed: str) -> str | None:
         return clause_of(earlier, match["wh"].lower())
     if _MORE.fullmatch(bare):
         return f"{bare} ({topic.noun})?"
-    if topic.deed and (match := _OTHER_DEED.match(bare)) and match["verb"] not in AUXILIARIES:
-        at = earlier.index(topic.deed)
-        return f"{earlier[:at]}{match['verb']} {topic.noun}{match['rest']}?"
+    deed = _OTHER_DEED.match(_ABOUT.sub("", bare))
+    if topic.deed and deed and deed["verb"] not in AUXILIARIES:
+        to = "go about " if deed["verb"].endswith("ing") else ""  # "How do I go about closing an account?"
+        return f"{earlier[: earlier.index(topic.deed)]}{to}{deed['verb']} {topic.noun}{deed['rest']}?"
     fragment = _fragment(typed, bare)
     if fragment is not None:
         return put_in(earlier, fragment, topic)

@@ -20,6 +20,8 @@ _DEED = re.compile(
     rf" ?(?:(?:have|need|want|get) to )?(?:not )?(?P<deed>(?P<verb>\w+) {_PARTICLE}(?P<noun>.+))$",
     re.I,
 )
+_MAKING = frozenset(["add", "build", "create", "get", "make", "open", "order", "register", "set", "start"])
+_NEW = re.compile(r"^(?:a new|another) ", re.I)  # not new any more in the question behind
 _COMPARED = re.compile(r"\bdifferences? (?:\w+ )*?between (?P<noun>.+)$", re.I)
 _BEING = re.compile(r"^(?:what|who|where|when|why|how(?: \w+)?)(?:['’]s| is| are| was| were)\s+(?P<noun>.+)$", re.I)
 _KIND_WANTED = re.compile(
@@ -123,6 +125,8 @@ def topic_of(question: str) -> Topic:
         noun = match["noun"]
     elif match := _DEED.match(text):
         noun, deed = match["noun"], match["deed"]
+        if match["verb"].lower() in _MAKING:
+            noun = _NEW.sub("an " if re.match(r"\w+ (?:new )?[aeio]", noun, re.I) else "a ", noun)
     elif match := _BEING.match(text):
         noun = _ENDS.sub("", match["noun"]) or match["noun"]
     elif match := _KIND_WANTED.match(text):
