@@ -24,5 +24,5 @@ def test_coverage_and_the_time_still_to_spend_are_said(capsys: pytest.CaptureFix
     assert "coffee.example" not in words
     unknown = said(capsys, WindowStatus(sources=[begun], cpu_seconds_left=None))
     assert "900 window vectors to make: `webrag model windows`" in unknown
-    assert "Every passage in English" in said(capsys, WindowStatus(sources=[done], cpu_seconds_left=0.0))
+    assert "Every child passage in English" in said(capsys, WindowStatus(sources=[done], cpu_seconds_left=0.0))
     assert "Window vectors are off" in said(capsys, None)
