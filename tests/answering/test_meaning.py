@@ -94,6 +94,17 @@ SITE_OF_LOOK_ALIKES = LocalSite(
             "<p>Elmstead is a town on the river Alm.</p><table><tr><th>Area</th><td>454 km²</td></tr><tr><th>Mayor</th>"
             "<td>Ann Ode</td></tr><tr><th>Height</th><td>61 m</td></tr></table>",
         ),
+        "/passes": page(
+            "Passes for the cable car",
+            "<p>Choose the pass that fits your stay.</p><table><tr><th>Pass</th><th>Price</th></tr>"
+            "<tr><td>1-day</td><td>19 EUR</td></tr><tr><td>6-day</td><td>88 EUR</td></tr></table>"
+            "<p>1-day passes end at 16:30 of that day. 6-day passes end at 22:00 of the last day.</p>",
+        ),
+        "/ferries": page(
+            "Oxmoor",
+            "<h2>Ferries</h2><p>departures: 14 a day</p><p>note: ferries of Oxmoor are run by the town since the"
+            " railway was closed</p><h2>Mines</h2><p>one of them is still open</p>",
+        ),
         "/fields": page(
             "Fields of a delivery note",
             "<table><tr><td>consignee</td><td>the person who signs for the goods at the door of the warehouse</td></tr>"
@@ -117,6 +128,8 @@ async def answers_of(settings: Settings, questions: Sequence[str]) -> dict[str, 
 SAID = {  # what is said to a question, and what must not be
     "What port does Alder 2.4 listen on by default?": (["7101"], ["8202"]),
     "What is the idle limit in Alder 3.0?": (["47 seconds"], ["31 seconds"]),
+    "When does the 6-day pass end?": (["22:00"], ["16:30"]),
+    "oxmoor ferries": (["14 a day"], []),
     "How much does the Fennel K130 weigh?": (["745 g"], ["812 g", "390 g"]),
     "How heavy is the Fennel K120 Mini?": (["390 g"], ["812 g", "745 g"]),
     "Which is lighter, the Fennel K120 or the Fennel K130?": (["812 g", "745 g"], ["390 g"]),

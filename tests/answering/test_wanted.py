@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from webrag_core.answering.wanted.discriminators import discriminators_of
+from webrag_core.answering.wanted.sizes import sizes_in, states_size
 from webrag_core.answering.wanted.thing import aspect_of
 from webrag_core.answering.wanted.values import holds_value, values_wanted
 from webrag_core.answering.wanted.versions import version_of, versions_in
@@ -21,6 +22,9 @@ from webrag_core.answering.wanted.versions import version_of, versions_in
         ("what does --dry-run do", ["--dry-run"]),
         ("What is the default of `max-cache-ttl`?", ["max-cache-ttl"]),
         ("What does 🟣 mean?", ["🟣"]),
+        ("How long is an 8 day pass valid?", ["8 day"]),
+        ("price of the eight-day pass", ["eight-day"]),
+        ("Is it valid for 8 days?", []),
         ("How much is 5 kg of rice?", []),
         ("Is it open on the 2nd floor?", []),
         ("What happened in 1984?", []),
@@ -64,12 +68,26 @@ def test_a_range_of_versions_holds_those_within(text: str, version: str, holds: 
         ("kettle price", "Price: 12 EUR", "The kettle is blue."),
         ("adult ticket price zoo", "Adults pay 9 EUR.", "Tickets are sold at the gate."),
         ("RAM of the K120", "RAM: 2 GiB", "The K120 has RAM that can be changed."),
+        ("beacon port", "TCP 31007", "Choose one of the ports, since version 0.5 also another."),
+        ("prix du billet adulte", "Le billet coûte 9 € pour un adulte.", "Le prix dépend de l'âge, voir page 7."),
+        ("Combien coûte un passeport ?", "Tarif : 86", "Le passeport est fabriqué en 12 jours."),
+        ("délai passeport mairie", "Comptez deux semaines.", "Il faut prendre rendez-vous."),
+        ("Quand ouvre la piscine ?", "Elle ouvre le 2 juin.", "La piscine a deux toboggans."),
+        ("Combien de fois par an peut-on venir ?", "On peut venir 2 fois.", "On peut venir en famille."),
     ],
 )
 def test_a_question_for_a_value_is_answered_by_a_value(question: str, yes: str, no: str) -> None:
     wanted = values_wanted(question)
     assert holds_value(yes, wanted, question)
     assert not holds_value(no, wanted, question)
+
+
+def test_a_size_is_the_same_however_it_is_written() -> None:
+    assert all(
+        states_size(text, "8-day") for text in ("8 day pass", "Eight-day passes", "valid for 8 days", "8 full days")
+    )
+    assert not any(states_size(text, "8-day") for text in ("18-day pass", "8.5 days", "8-daylight"))
+    assert [size.text for size in sizes_in("Pass: 1-day; 12-month senior")] == ["1-day", "12-month"]
 
 
 def test_a_value_that_the_question_names_is_no_answer() -> None:

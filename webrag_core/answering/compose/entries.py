@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import count, takewhile
 
 from webrag_core.answering.units import OPEN_ENDS, Unit
+from webrag_core.indexing.terms import terms
 from webrag_core.routing.question import Form
 
 _WHOLE_LISTS: frozenset[Form] = frozenset(("steps", "list"))
@@ -30,6 +31,16 @@ def entry_of(units: Sequence[Unit], index: int, form: Form) -> list[int]:
     if after and (unit.text.endswith(OPEN_ENDS) or form in _WHOLE_LISTS or units[after[0]].kind == "code"):
         return [index, *after]
     return [index]
+
+
+def beginning_of(units: Sequence[Unit], index: int, named: frozenset[str]) -> int:
+    """The first unit under the term or the heading of unit `index`, where all its words are `named` (terms of the
+    question): what is asked for is said from its beginning. Else the unit itself."""
+    heading = frozenset(terms(next(reversed(units[index].heading_path), "")))
+    first = index
+    while heading and heading <= named and first > 0 and units[first - 1].stands_with(units[first]):
+        first -= 1
+    return first
 
 
 def without_idle_lead(units: Sequence[Unit], members: list[int], whole: int) -> list[int]:

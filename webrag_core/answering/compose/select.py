@@ -10,7 +10,12 @@ from itertools import islice
 
 import numpy as np
 
-from webrag_core.answering.compose.entries import entry_of, procedure_near, without_idle_lead
+from webrag_core.answering.compose.entries import (
+    beginning_of,
+    entry_of,
+    procedure_near,
+    without_idle_lead,
+)
 from webrag_core.answering.compose.features import Array
 from webrag_core.answering.compose.say import Saying, say
 from webrag_core.answering.compose.sentence_scores import UnitScores
@@ -18,6 +23,8 @@ from webrag_core.answering.compose.timeline import Moment, with_moments
 from webrag_core.answering.units import OPEN_ENDS, Unit
 from webrag_core.answering.wanted.fact import Fact
 from webrag_core.answering.wanted.thing import Side, Thing
+from webrag_core.indexing.terms import terms
+from webrag_core.language.word_count import word_count
 from webrag_core.retrieval.redundancy import text_overlap
 from webrag_core.routing.question import Form
 
@@ -69,6 +76,8 @@ class _Selection:
         if any(choice.index in members for choice in self.chosen) or self._strays(part, index):
             return False
         members = without_idle_lead(self.units, members, len(entry))
+        if members == [index]:
+            members = [*self._beginning(part, index), index]
         sayings: list[tuple[int, Saying]] = []
         room, left_out = self.room, 0
         for place, member in enumerate(members):
@@ -92,6 +101,14 @@ class _Selection:
             self.chosen.append(Choice(saying, member, part, support, worth, self.entries, rest))
         self.room = room
         return True
+
+    def _beginning(self, part: int, index: int) -> list[int]:
+        """The beginning of what a unit stands in, where it must be said before it and is not said yet."""
+        begin = beginning_of(self.units, index, frozenset(terms(self.facts[part].question)))
+        text = self.units[begin].text
+        says = _NUMBER.search(text) or word_count(text) >= _LEAST_WORDS
+        is_said = any(choice.index == begin for choice in self.chosen)
+        return [] if begin == index or is_said or not says else [begin]
 
     def _strays(self, part: int, index: int) -> bool:
         """Whether a unit may hold a value of something else: it lacks the name of the question that a sentence before

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from webrag_core.answering.units import Unit
 from webrag_core.answering.wanted.discriminators import Discriminator
+from webrag_core.answering.wanted.sizes import sizes_in, states_size
 from webrag_core.answering.wanted.versions import OPEN_END, versions_in
 from webrag_core.indexing.terms import terms
 from webrag_core.language.symbols import count_symbol
@@ -78,6 +79,10 @@ def _verdict(wanted: Discriminator, text: str, passage: str, *, is_text: bool) -
         return _code_verdict(wanted, text, passage)
     if wanted.kind == "number":
         return _number_verdict(wanted, text, passage)
+    if wanted.kind == "size":
+        if states_size(text, wanted.text):
+            return True
+        return False if any(size.unit == wanted.head for size in sizes_in(text)) else None
     if wanted.kind == "identifier":
         if _mentions(wanted.folded, text):
             return True
@@ -193,6 +198,8 @@ def values_beside(wanted: Discriminator, levels: Sequence[Levels]) -> list[str]:
             values |= dict.fromkeys(named.text for named in versions_in(text) if _same_head(named.head, wanted.head))
         elif wanted.kind == "code" and (shape := _CODE_SHAPE.fullmatch(wanted.folded)):
             values |= dict.fromkeys(_codes_like(shape, text))
+        elif wanted.kind == "size":
+            values |= dict.fromkeys(size.text for size in sizes_in(text) if size.unit == wanted.head)
         elif wanted.kind == "number":
             pattern = rf"(?<!\w){re.escape(wanted.head)}s?\s+(\d{{1,5}})(?![\w.]?\d)"
             values |= dict.fromkeys(re.findall(pattern, text, re.IGNORECASE))

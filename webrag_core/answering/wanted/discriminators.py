@@ -1,5 +1,5 @@
-"""Discriminators of a question: what chooses among look-alikes. Versions, numbered things (branch 12), codes (X210),
-identifiers (`max-cache-ttl`), signs (`&&`, `.htaccess`) and names."""
+"""Discriminators of a question: what chooses among look-alikes. Versions, numbered things (branch 12), sizes that name
+a thing (8-day ticket), codes (X210), identifiers (`max-cache-ttl`), signs (`&&`, `.htaccess`) and names."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import unicodedata
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from webrag_core.answering.wanted.sizes import sizes_in
 from webrag_core.answering.wanted.versions import Version, version_of
 from webrag_core.language.detection import detected_beyond_doubt
 from webrag_core.language.stop_words import stop_words
 from webrag_core.language.symbols import symbol_tokens
 
-Kind = Literal["version", "number", "code", "identifier", "sign", "name"]
+Kind = Literal["version", "number", "size", "code", "identifier", "sign", "name"]
 _CODE = r"[^\W\d_]{1,12}-?\d{1,6}[^\W_]{0,3}"
 _TOKEN = re.compile(
     r"(?P<quoted>`[^`\n]{1,80}`)"
@@ -63,8 +64,8 @@ _NOUNS_CAPITALISED = frozenset(("de", "lb"))
 @dataclass(frozen=True, slots=True)
 class Discriminator:
     """A token of a question that chooses. `text` as it is written, `head` the word before it, folded ("" without): of a
-    version the product, of a number what is counted. `extension` is the name behind a code or a number (X200 Mini);
-    with `any_extension` each of them will do."""
+    version the product, of a number what is counted, of a size its unit. `extension` is the name behind a code or a
+    number (X200 Mini); with `any_extension` each of them will do."""
 
     kind: Kind
     text: str
@@ -117,6 +118,7 @@ def discriminators_of(question: str) -> list[Discriminator]:
         if item is not None:
             results[item] = None
         before = "" if kind in ("number", "version") else text
+    results |= {Discriminator("size", size.text, size.unit): None for size in sizes_in(question)}
     written = {item.folded for item in results}
     signs = [sign for sign in question if unicodedata.category(sign) == "So"]
     for sign in (*signs, *symbol_tokens(question)):

@@ -1,5 +1,5 @@
-"""Kinds of values that a question asks for, and whether a text holds one. Rules for English and German; in another
-language, and where no rule fits, no kind is known and nothing is demanded."""
+"""Kinds of values that a question asks for, and whether a text holds one. Rules for English, French and German; in
+another language, and where no rule fits, no kind is known and nothing is demanded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 Value = Literal[
-    "number", "money", "date", "duration", "length", "weight", "temperature", "age", "frequency", "telephone"
+    "number", "figure", "money", "date", "duration", "length", "weight", "temperature", "age", "frequency", "telephone"
 ]
 
 
@@ -18,37 +18,44 @@ def _any(words: str) -> str:
 
 
 _COUNT = _any(
-    "one two three four five six seven eight nine ten eleven twelve (?:thir|four|fif|six|seven|eigh|nine)teen"
+    "one(?!\\sof\\b) two three four five six seven eight nine ten eleven twelve"
+    " (?:thir|four|fif|six|seven|eigh|nine)teen"
     " (?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\\w+)? hundreds? thousands? millions? half third quarter once"
     " twice dozen single both none no zero unlimited several few many most"
     " eine? einen eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf hundert tausend halb"
     " (?:drei|vier|fünf|sech|sieb|acht|neun)zehn (?:\\w+und)?(?:zwan|vier|fünf|sech|sieb|acht|neun)zig"
     " (?:\\w+und)?dreißig"
+    " une? deux trois quatre cinq sept huit neuf dix onze douze quinze vingt trente cent mille aucune? plusieurs"
 )
 _AMOUNT = rf"(?:(?<!\d)\d[\d.,  ]{{0,30}}|\b{_COUNT})[- ]?"
 _TIME = _any(
     "(?:milli|micro|nano)?seconds? sekunden? secs? minutes? minuten? mins? hours? stunden? days? tage?n? weeks? wochen?"
     " months? monate?n? years? jahre?n? decades? century centuries jahrhunderte? ms µs ns s h min std"
+    " secondes? heures? jours? semaines? mois ans? années? siècles?"
 )
 _KIND_OF_DAY = "(?:(?:more|full|whole|working|business|calendar) )?"
 _MONTH = (
     "(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?"
-    "|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)"
+    "|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?"
+    "|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre)"
 )
 _DAY = _any(
     "mon(?:day|tag)?s? tues?(?:day)?s? dienstags? wed(?:nesday)?s? mittwochs? thu(?:rsday)?s? donnerstags?"
     " fri(?:day)?s? freitags? sat(?:urday)?s? samstags? sun(?:day)?s? sonntags?"
+    " (?:lun|mar|mercre|jeu|vendre|same)dis? dimanches?"
 )
 _CURRENCY = _any("usd eur gbp chf euros? dollars? pounds? cents? rupees? francs? franken yen")
 _YEAR = r"\b(?:1[0-9]|20)\d\d\b"
 _VALUES: dict[Value, tuple[str, ...]] = {
     "number": (r"\d+(?:[.,]\d+)*", rf"\b{_COUNT}"),
+    "figure": (r"(?<![\w.,-])(?<!version )\d+(?:[.,]\d+|(?:[   ,]\d{3})+)?(?![.,]?\d|-[^\W\d_])",),
     "money": (
         r"[€$£¥₹]\s?\d",
         r"\d[\d.,  ]{0,30}\s?[€$£¥₹%]",
         _AMOUNT + _CURRENCY,
-        r"\b" + _any("free kostenlos gratis"),
+        r"\b" + _any("free kostenlos gratis gratuite?s? gratuitement"),
         r"\bno (?:charge|fee|cost)\b",
+        r"\b(?:prices?|costs?|fees?|preis|kosten|prix|tarif|coût)\b[^\d\n]{0,20}\d",
     ),
     "date": (
         _YEAR,
@@ -60,13 +67,14 @@ _VALUES: dict[Value, tuple[str, ...]] = {
         r"\b\d{1,2} ?[–-] ?\d{1,2}\b|\bfrom \d{1,2} to \d{1,2}\b",
         r"\b" + _any("noon midnight daily today always never spring summer autumn winter century every each jeden?"),
         r"\b" + _any("when before after until once if during täglich wenn sobald nach vor"),
+        r"\b" + _any("dès avant après lorsque quand pendant toujours jamais (?:jusqu|lorsqu) aujourd (?:à|au) partir"),
         _AMOUNT + _TIME,
     ),
     "duration": (
         _AMOUNT + _KIND_OF_DAY + _TIME,
         r"(?<!\d)\d{1,9}:\d\d",
         rf"\b(?:a|an|per|each|one) {_TIME}",
-        r"\b" + _any("until unlimited forever indefinitely never overnight"),
+        r"\b" + _any("until unlimited forever indefinitely never overnight jusqu illimitée?s? jamais"),
         r"\bno limit\b",
     ),
     "length": (
@@ -88,6 +96,7 @@ _VALUES: dict[Value, tuple[str, ...]] = {
     "frequency": (
         r"\d",
         r"\b" + _any("once twice daily weekly monthly yearly annually hourly always never rarely sometimes regularly"),
+        r"\b" + _any("fois chaque (?:quotidien|hebdomadaire|mensuel|annuel)(?:le)?(?:ment)? jamais"),
         r"\b" + _any("einmal zweimal täglich wöchentlich monatlich jährlich every each per jede[nrs]? alle pro"),
         rf"\b(?:a|an) {_TIME}",
         _AMOUNT + _any("times? mal"),
@@ -108,10 +117,20 @@ _QUESTIONS: tuple[tuple[str, tuple[Value, ...]], ...] = (
     (r"\bhow long\b|\bwie lange?\b|\b(?:within|for|after) how (?:many|long)\b", ("duration", "date", "length")),
     (
         r"\bhow much .{0,60}\b(?:cost|charge|pay|fee|price)|\bhow much (?:is|are) (?:the|a|an)\b|\bhow expensive\b",
-        ("money", "number"),
+        ("money",),
     ),
-    (r"\bwas kostet\b|\bwie (?:viel kostet|teuer)\b|\b(?:price|fee|cost) (?:of|for)\b", ("money", "number")),
+    (r"\bwas kostet\b|\bwie (?:viel kostet|teuer)\b|\b(?:price|fee|cost) (?:of|for)\b", ("money",)),
     (r"\bhow (?:many|much)\b|\bwie ?viele?\b", ("number",)),
+    (r"\b(?:combien|quel) (?:de )?(?:temps|délai)\b|\bquelle (?:est la )?durée\b", ("duration", "date")),
+    (
+        r"\bcombien (?:ça |cela )?(?:coûte|coûtent|coute|vaut|faut-il payer|dois-je payer)"
+        r"|\bquel(?:s|le)? (?:est le |est la |sont les )?(?:prix|tarif|coût|cout|montant|taxe)",
+        ("money",),
+    ),
+    (r"\bquel âge\b", ("age",)),
+    (r"\bcombien de fois\b|\bà quelle fréquence\b", ("frequency",)),
+    (r"\bcombien\b", ("number",)),
+    (r"^(?:(?:à|depuis|jusqu['’]à) )?(?:quand|quelle (?:date|heure|année)|quel jour)\b", ("date",)),
     (
         r"^(?:(?:and|so|since|until|from|by|on|at) )?"
         r"when (?:is|are|was|were|do|does|did|can|will|must|should|has|have)\b"
@@ -119,8 +138,8 @@ _QUESTIONS: tuple[tuple[str, tuple[Value, ...]], ...] = (
         ("date",),
     ),
     (r"^(?:(?:and|at|on|by) )?(?:what|which) (?:time|date|day|year|month)\b|^(?:(?:ab|bis|seit) )?wann\b", ("date",)),
-    (r"\b(?:what|which) (?:tcp |udp |default |network )?port\b|\bport (?:number|does|is)\b", ("number",)),
-    (r"\bwelche[nmrs]? (?:port|nummer)\b", ("number",)),
+    (r"\b(?:what|which) (?:tcp |udp |default |network )?port\b|\bport (?:number|does|is)\b", ("figure",)),
+    (r"\bwelche[nmrs]? (?:port|nummer)\b", ("figure",)),
     (r"\b(?:phone|telephone|fax) number\b|\b(?:telefon|fax)nummer\b", ("telephone",)),
     (r"^which of\b.{1,80}\b(?:lightest|heaviest)\b", ("weight",)),
     (r"^which of\b.{1,80}\b(?:cheapest|longest|shortest|tallest|oldest|largest|smallest|fastest)\b", ("number",)),
@@ -130,9 +149,13 @@ _QUESTIONS: tuple[tuple[str, tuple[Value, ...]], ...] = (
         ("number", "money", "date"),
     ),
 )
-_MEASURED = (
-    "ports? size capacity width height depth length weight price prices cost costs fee fees age speed temperature ram"
-    " voltage population distance"
+_MEASURED: tuple[tuple[str, tuple[Value, ...]], ...] = (
+    ("prices? costs? fees? prix tarifs? coûts? montant", ("money",)),
+    ("délais? durée", ("duration", "date")),
+    (
+        "ports? size capacity width height depth length weight age speed temperature ram voltage population distance",
+        ("figure",),
+    ),
 )
 _NO_KEYWORD = (
     "what which who whom whose when where why how is are was were do does did can could may might must shall should"
@@ -150,10 +173,18 @@ _COMPARISONS: tuple[tuple[str, tuple[Value, ...]], ...] = (
 )
 _ALL = (*_QUESTIONS, *((rf"{_SIDES}{word}\b.{{1,120}}\bor\b", values) for word, values in _COMPARISONS))
 _RULES = tuple((re.compile(pattern, re.IGNORECASE), frozenset(values)) for pattern, values in _ALL)
-_KEYWORDS = re.compile(
-    rf"^(?!{_any(_NO_KEYWORD)})(?:[\w.+'’-]+ ){{0,6}}?{_any(_MEASURED)}(?! (?:up|\w+ing)\b)(?= |$)", re.IGNORECASE
+_KEYWORDS: tuple[tuple[re.Pattern[str], frozenset[Value]], ...] = tuple(
+    (
+        re.compile(
+            rf"^(?!{_any(_NO_KEYWORD)})(?:[\w.+'’-]+ ){{0,6}}?{_any(words)}(?! (?:up|\w+ing|est|sont|de vente)\b)"
+            r"(?= |$)",
+            re.IGNORECASE,
+        ),
+        frozenset(values),
+    )
+    for words, values in _MEASURED
 )
-"""Words without a sentence that name what is measured: `router port`, `ticket price child`."""
+"""Words without a sentence that name what is measured: `router port`, `ticket price child`, `prix passeport`."""
 _TOPICAL = re.compile(
     r"^(?:how (?:do|does|can|could|should|would|to|is|are)|who|why|where|can|could|may|should)\b", re.I
 )
@@ -167,8 +198,10 @@ def values_wanted(question: str) -> frozenset[Value]:
     asks for two things wants either; that of how something is done, or who does it, wants none of those that it names.
     """
     text = question.strip()[:_MAX_READ]
-    if len(text.split()) <= _MOST_KEYWORDS and _KEYWORDS.match(text):
-        return frozenset(("number", "money"))
+    if len(text.split()) <= _MOST_KEYWORDS:
+        for keywords, values in _KEYWORDS:
+            if keywords.match(text):
+                return values
     wanted: set[Value] = set()
     read: set[int] = set()  # characters that a rule has taken
     is_topical = _TOPICAL.match(text) is not None
