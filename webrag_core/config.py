@@ -347,7 +347,9 @@ class Settings(BaseSettings):
         le=1,
         description="Links below are never followed; unset = 0.12 for seed-weights, 0.02 for words-and-meaning",
     )
-    webrag_max_pages: int = Field(default=30, ge=1, description="Pages one answer run may take in, seed included")
+    webrag_max_pages: int = Field(
+        default=30, ge=1, description="Pages one answer run may take in, seed included; as many may fail besides"
+    )
     webrag_previews: int = Field(
         default=10, ge=0, description="Links fetched before each decision to see what they hold; 0 = none"
     )

@@ -13,6 +13,7 @@ from webrag_core.acquisition.traps import MAX_PAGES_PER_PATTERN, url_pattern
 from webrag_core.acquisition.urls import canonicalise, source_key
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, Reason, WebragError
+from webrag_core.orchestration.frontier import pages_tried
 from webrag_core.orchestration.judged import decide
 from webrag_core.orchestration.limits import TIMEOUT, bounded, limit_of
 from webrag_core.orchestration.models import OrchestrationResult, Round
@@ -96,7 +97,7 @@ def _within_limits(walked: Walked, result: OrchestrationResult) -> Iterator[str]
     budget = _budget(walked)
     if result.total_iterations > budget:
         yield f"{result.total_iterations} expansion rounds, {budget} allowed"
-    pages = max(len(result.documents), len(walked.requested))
+    pages = pages_tried(result.documents)
     if pages > settings.webrag_max_pages:
         yield f"{pages} pages, {settings.webrag_max_pages} allowed"
     most = len(request.urls) + (result.total_iterations + 1) * settings.webrag_previews

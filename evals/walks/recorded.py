@@ -19,8 +19,8 @@ from webrag_core.orchestration.models import Action, EvaluationSignals
 
 @dataclass(frozen=True, slots=True)
 class RecordedRound:
-    """One decision as it was taken. `pages` are those tried by then, failed ones included; `evidence` holds (index of
-    the passage, score), best first. None: recorded by an older version, or in the database, without it."""
+    """One decision as it was taken. `pages` are those that counted towards the limit by then; `evidence` holds (index
+    of the passage, score), best first. None: recorded by an older version, or in the database, without it."""
 
     signals: EvaluationSignals
     action: Action

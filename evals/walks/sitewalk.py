@@ -29,6 +29,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
+from webrag_core.orchestration.frontier import pages_tried
 from webrag_core.orchestration.models import COMPLETE_AT, OrchestrationResult, ScoredCandidate
 from webrag_core.orchestration.run_scope import RunScope
 from webrag_core.retrieval.weights import weights_file
@@ -201,7 +202,7 @@ def run_record(item_id: str, result: OrchestrationResult, dropped: Mapping[int, 
                 "reason": done.decision.reason,
                 "confidence": done.decision.confidence,
                 "probability_complete": done.decision.probability_complete,
-                "pages": sum(document.round <= done.round for document in result.documents),
+                "pages": pages_tried(document for document in result.documents if document.round <= done.round),
                 "previews": {preview.url: [preview.score, preview.reading] for preview in done.previews},
                 "evidence": [
                     [place[ref.chunk_id], round(ref.score, 4)] for ref in done.top_chunks if ref.chunk_id in place

@@ -19,6 +19,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
+from webrag_core.orchestration.frontier import pages_tried
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision, OrchestrationResult
 from webrag_core.orchestration.policies import DEFAULT_POLICY, POLICIES, get_policy
 from webrag_core.orchestration.run_scope import RunScope
@@ -455,6 +456,7 @@ def test_no_graph_exceeds_a_budget(settings: Settings, site: LocalSite, budget: 
     request = AnswerRequest((f"{SITE}/p0",), "longest bridge span", expansion_budget=budget, policy="fixed-k:9")
     result = ask(limited, request, site)
     assert result.total_iterations <= budget
-    assert len(site.requests) <= len(result.documents) <= pages
+    assert len(site.requests) <= len(result.documents)
+    assert pages_tried(result.documents) <= pages
     assert result.final_decision.action == "stop"
     assert len({document.url for document in result.documents}) == len(result.documents)

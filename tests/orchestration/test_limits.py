@@ -53,6 +53,16 @@ def test_a_page_that_is_there_already_counts_as_one_that_was_asked_for(settings:
     assert result.final_decision.rule == "page-limit"
 
 
+def test_dead_links_take_no_place_from_pages_that_are_there(settings: Settings) -> None:
+    dead = {f"/{name}": f"the {name} bridge span" for name in ("long", "old")}
+    there = {f"/river-{name}": "of rivers" for name in ("ouse", "tay")}
+    pages = {path: page(path, "The river is wide.") for path in there}
+    site = LocalSite({"/": page("Bridges", "About bridges.", dead | there), **pages})
+    result = ask(settings, site, 9, webrag_max_pages=3)
+    outcomes = [document.outcome for document in result.documents]
+    assert (outcomes.count("fetched"), outcomes.count("failed")) == (3, 2)
+
+
 def test_the_limit_that_ended_a_run_is_named(settings: Settings) -> None:
     site = LocalSite(
         {"/": page("Bridges", "About bridges.", {"/long": "the long bridge"}), "/long": page("Long", "Of it.")}

@@ -112,8 +112,8 @@ class Frontier:
 
     @property
     def tried(self) -> int:
-        """Pages that the run asked for: read, previewed or failed. Stored pages in scope are not asked for."""
-        return sum(document.outcome != "stored" for document in self.documents)
+        """Pages of the run that count towards its limit."""
+        return pages_tried(self.documents)
 
     @property
     def sites(self) -> set[str]:
@@ -191,6 +191,14 @@ class Frontier:
             in_degree=len({link.document_id for link in links}),
             in_navigation=all(link.in_navigation for link in links),
         )
+
+
+def pages_tried(documents: Iterable[RunDocument]) -> int:
+    """The pages of `documents` that count towards the limit of a run: those that were read or previewed, or those that
+    failed if these are more. Dead links take no place from pages that are there. Stored pages are not asked for."""
+    outcomes = Counter(document.outcome for document in documents)
+    failed = outcomes["failed"]
+    return max(failed, outcomes.total() - outcomes["stored"] - failed)
 
 
 def run_document(

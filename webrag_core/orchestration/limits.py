@@ -26,7 +26,7 @@ def bounded(
     """Return `decision`, or a stop with the rule id of the limit that forbids its action. Pure.
 
     `signals` are those it was made from, `budget` is the number of expansion rounds allowed, `pages` the number of
-    pages tried so far, failed ones included, `out_of_time` and `too_dear` say which limit of time or cost is reached.
+    pages that count towards the limit so far, `out_of_time` and `too_dear` say which limit of time or cost is reached.
     A failed provider ends the run whatever was decided.
     """
     if provider_failed:
