@@ -156,7 +156,7 @@ def _marks(walked: Sequence[Walked], goldens: Sequence[GoldenQuery], runs: Seque
         scores = {golden.id: score_item(golden, by_id[golden.id]) for golden in of_site}
         cells = summarise(of_site, scores, _METRICS)["all"]
         marks.append(SystemMark(name, "run", cells["pages"].mean, cells["quotes"]))
-    for system in baselines(goldens, runs, Settings(_env_file=None)):  # type: ignore[call-arg]
+    for system in baselines(goldens, runs, Settings()):
         # a policy that would have gone on is known for some questions only: a mean of those says nothing
         if not system.unknown:
             cells = summarise(goldens, system.scores, _METRICS).get("all", {})

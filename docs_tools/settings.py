@@ -2,48 +2,40 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Iterator
 from typing import Literal, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from webrag_core.config import Settings
+from webrag_core.config.group import SettingsGroup
 
 HEAD = """# All settings
 
 Every setting with its default. This page is written by `make pages` from the fields of `Settings`
-(`webrag_core/config.py`). Where settings are read from, and which rules hold for keys, is in [settings](settings.md).
+(`webrag_core/config`). Where settings are read from, and which rules hold for keys, is in [settings](settings.md).
 """
-_HEADING = re.compile(r"    # (?P<heading>[A-Z].*)$")
-_FIELD = re.compile(r"    (?P<name>[a-z]\w*): ")
 
 
 def page() -> str:
     """The page as Markdown."""
     parts = [HEAD]
-    for heading, names in _groups():
+    for heading, names in dict(_groups()).items():
         rows = [_row(name, Settings.model_fields[name]) for name in names]
         parts.append("\n".join([f"## {heading}\n", "| setting | default | meaning |", "|---|---|---|", *rows, ""]))
     return "\n".join(parts)
 
 
-def _groups() -> Iterator[tuple[str, list[str]]]:
-    """Headings of the class' body with the names of the fields below them. Raises ValueError where the source shows
-    other fields than the class has."""
-    groups: dict[str, list[str]] = {}
-    heading = ""
-    for line in inspect.getsource(Settings).splitlines():
-        if match := _HEADING.match(line):
-            heading = match["heading"]
-        elif (match := _FIELD.match(line)) and match["name"] in Settings.model_fields:
-            groups.setdefault(heading, []).append(match["name"])
-    if sorted(name for names in groups.values() for name in names) != sorted(Settings.model_fields) or "" in groups:
-        raise ValueError("every setting stands once, below a comment that names its group")
-    yield from groups.items()
+def _groups(of: type[BaseModel] = Settings) -> Iterator[tuple[str, list[str]]]:
+    """Headings, the first lines of the groups' docstrings, with the names of the fields that each group adds; what a
+    group is made of comes before it. A group that several are made of comes each time."""
+    for group in reversed(of.__bases__):
+        if issubclass(group, SettingsGroup):
+            yield from _groups(group)
+    if names := [name for name in of.__annotations__ if name in of.model_fields]:
+        yield (of.__doc__ or "").partition("\n")[0].removesuffix("."), names
 
 
 def _row(name: str, field: FieldInfo) -> str:

@@ -53,7 +53,7 @@ def analysis(*sub_queries: str, **more: Any) -> dict[str, Any]:
 def chat_settings(url: str | None, **more: Any) -> Settings:
     """Analysis by the model `m` behind `url`."""
     given = {"decomposition_mode": "llm", "orchestration_llm_model": "m", "orchestration_llm_timeout": 20.0, **more}
-    return Settings(_env_file=None, orchestration_llm_base_url=url, **given)
+    return Settings(orchestration_llm_base_url=url, **given)
 
 
 def sent_data(call: Call) -> dict[str, Any]:

@@ -242,9 +242,7 @@ def settings(database_url: str) -> Settings:
 
     Two previews a round, and no reading model: together they take most of an answer's time. Tests of them ask for them.
     """
-    return Settings(
-        _env_file=None, database_url=database_url, webrag_warc=FROZEN_SITE, webrag_previews=2, webrag_reader="none"
-    )
+    return Settings(database_url=database_url, webrag_warc=FROZEN_SITE, webrag_previews=2, webrag_reader="none")
 
 
 @pytest.fixture

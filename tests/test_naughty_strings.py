@@ -142,7 +142,6 @@ def test_in_served_pages_and_as_questions_about_them(database_url: str) -> None:
         async with serving(pages) as site:
             here = f"http://127.0.0.1:{site.port}"
             settings = Settings(
-                _env_file=None,
                 database_url=database_url,
                 webrag_allow_hosts=here.removeprefix("http://"),
                 retrieval_top_k_children_limit=10,  # a thousand searches: that each ends matters, not what it finds

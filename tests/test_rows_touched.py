@@ -120,7 +120,7 @@ class Stored:
     @property
     def settings(self) -> Settings:
         """Defaults on this corpus, without the reading model."""
-        return Settings(_env_file=None, database_url=self.url, webrag_reader="none")
+        return Settings(database_url=self.url, webrag_reader="none")
 
     def reads(self, work: Callable[[], object]) -> Counter[str]:
         """Rows of each table that the work reads."""
@@ -148,7 +148,7 @@ def stored(server_url: str) -> Iterator[tuple[Stored, Stored]]:
     with fresh_database(server_url) as small, fresh_database(server_url) as large:
         for url, size in ((small, FEW), (large, MANY)):
             grow(url, size)
-        settings = [Settings(_env_file=None, database_url=url, webrag_reader="none") for url in (small, large)]
+        settings = [Settings(database_url=url, webrag_reader="none") for url in (small, large)]
         with web_server(settings[0]) as few, web_server(settings[1]) as many:
             for client in (few, many):
                 client.get("/").raise_for_status()  # what it does once is done

@@ -21,7 +21,7 @@ START, KEYS = f"{SITE}/", f"{SITE}/keys"
 @pytest.fixture(scope="module")
 def rag(server_url: str) -> Iterator[WebRAG]:
     with fresh_database(server_url) as url:
-        settings = Settings(_env_file=None, database_url=url, webrag_previews=2, webrag_reader="none")
+        settings = Settings(database_url=url, webrag_previews=2, webrag_reader="none")
         with WebRAG(settings, LocalSite(PAGES)) as opened:
             yield opened
 
@@ -85,7 +85,7 @@ def test_what_is_closed_says_so_and_leaves_no_thread(rag: WebRAG) -> None:
     unread.close()
     other.close()
     assert [one.name for one in threading.enumerate()].count("webrag") == 1
-    unreachable = WebRAG(Settings(_env_file=None, database_url="postgresql://127.0.0.1:1/none"))
+    unreachable = WebRAG(Settings(database_url="postgresql://127.0.0.1:1/none"))
     with pytest.raises(StoreError):
         unreachable.open()
 

@@ -147,7 +147,7 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.trace import traced
 
 async def work():
-    async with Corpus.open(Settings(_env_file=None)) as corpus:
+    async with Corpus.open(Settings()) as corpus:
         for url in sys.argv[2:]:
             try:
                 with traced(sys.argv[1]):

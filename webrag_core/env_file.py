@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 _OTHER_NAMES = frozenset({ENV_FILE, "WEBRAG_PORT"})  # the compose file's
 _FOREIGN_NAMES = frozenset({"MCP_TIMEOUT"})  # near one of ours, but a client's
 RETIRED: Mapping[str, str] = {
+    "DATABASE_CACHE": "the planner takes half of the memory for cached",
+    "LOCALITY_EXPANSION_ENABLED": "LOCALITY_EXPANSION_RADIUS=0 leaves neighbours out",
     "ROUTE_EXPLORE": "every task of a plan is run",
     "CANDIDATES_TO_SCORE_PER_ITERATION": "every link is scored",
     "ORCHESTRATION_TIMEOUT": "WEBRAG_ANSWER_TIMEOUT limits an answer",

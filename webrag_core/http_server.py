@@ -18,6 +18,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from webrag_core.access_token import SERVE_TOKEN, local_token
 from webrag_core.config import Settings
+from webrag_core.config.serving import ServingSettings
 from webrag_core.errors import InvalidInputError
 from webrag_core.http_guard import Authority, RequireOwnHost, check_token, is_loopback, parsed_hosts
 from webrag_core.store.embedded import exit_on_sigterm
@@ -41,7 +42,9 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
-def own_hosts_only(app: ASGIApp, settings: Settings, *, links: bool = False, unlinked: Collection[str] = ()) -> ASGIApp:
+def own_hosts_only(
+    app: ASGIApp, settings: ServingSettings, *, links: bool = False, unlinked: Collection[str] = ()
+) -> ASGIApp:
     """Wrap `app` in the check of host and origin, see `RequireOwnHost`."""
     return RequireOwnHost(
         app,
@@ -62,7 +65,7 @@ def closed_to_others(settings: Settings) -> Settings:
     return settings.model_copy(update={"mcp_auth_token": local_token(settings.webrag_home, SERVE_TOKEN)})
 
 
-def check_bind(settings: Settings) -> None:
+def check_bind(settings: ServingSettings) -> None:
     """Raise InvalidInputError for an unprotected bind beyond loopback, and for tokens that are easily guessed."""
     check_token(settings.mcp_read_token, "MCP_READ_TOKEN")
     if settings.mcp_read_token is not None and settings.mcp_auth_token is None:
@@ -78,11 +81,11 @@ def check_bind(settings: Settings) -> None:
     check_token(token, "MCP_AUTH_TOKEN")
 
 
-def _allowed_hosts(settings: Settings) -> frozenset[Authority]:
+def _allowed_hosts(settings: ServingSettings) -> frozenset[Authority]:
     return parsed_hosts(settings.mcp_allowed_hosts, "MCP_ALLOWED_HOSTS")
 
 
-def server_config(app: ASGIApp, settings: Settings, limits: Limits = DEFAULT_LIMITS) -> uvicorn.Config:
+def server_config(app: ASGIApp, settings: ServingSettings, limits: Limits = DEFAULT_LIMITS) -> uvicorn.Config:
     """Configure the web server for an application."""
     connections = Connections(limits.request_seconds, limits.most_connections)
     return uvicorn.Config(

@@ -14,7 +14,7 @@ from webrag_core.errors import InvalidInputError
 from webrag_core.extras import DAGSTER, SERVE, is_installed, require_extra
 
 if TYPE_CHECKING:
-    from webrag_core.config import Settings
+    from webrag_core.config.serving import ServingSettings
 
 
 def register(app: typer.Typer) -> None:
@@ -118,7 +118,7 @@ def up(
     raise typer.Exit(run(port, start_database, listening, with_page=page and can_serve_page(settings)))
 
 
-def can_serve_page(settings: Settings) -> bool:
+def can_serve_page(settings: ServingSettings) -> bool:
     """Whether the page to ask on can be served beside the UI; what it lacks is printed."""
     from webrag_dagster.instance import require_free
 

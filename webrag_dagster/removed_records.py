@@ -22,7 +22,7 @@ from webrag_dagster.instance import hold, storage_folder, use_instance
 if TYPE_CHECKING:
     import dagster as dg
 
-    from webrag_core.config import Settings
+    from webrag_core.config.home import HomeSettings
     from webrag_core.feedback.removed_text import RemovedText
 
 _BATCH = 100
@@ -33,7 +33,7 @@ class DagsterRecords:
     """The records of the instance that DAGSTER_HOME names, or that lies within the corpus. Raises InvalidInputError
     while `webrag up` runs on it."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: HomeSettings) -> None:
         self._folder = settings.webrag_home / "dagster"
         self._storage: Path | None = None
         self._elsewhere: Path | None = None
@@ -88,7 +88,7 @@ class DagsterRecords:
         return cleared
 
 
-def has_instance(settings: Settings) -> bool:
+def has_instance(settings: HomeSettings) -> bool:
     """Whether there is an instance that `use_instance` would find, so that none is made."""
     if os.environ.get("DAGSTER_HOME"):
         return True

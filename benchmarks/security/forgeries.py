@@ -232,7 +232,7 @@ def main() -> None:
     parser.add_argument("--sites", action="store_true", help="count changed lines of the frozen sites, too")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
-        settings = Settings(_env_file=None, webrag_home=Path(home))  # type: ignore[call-arg]
+        settings = Settings(webrag_home=Path(home))
         passed, marks = asyncio.run(shown_by_the_server(settings))
     figures: dict[str, Any] = {"forgeries": len(FORGERIES), "passed": passed, "marks": marks}
     if options.sites:

@@ -48,7 +48,7 @@ asyncio.run(main())
 
 def settings_for(site: Site, database_url: str, **chosen: object) -> Settings:
     allowed = f"127.0.0.1:{site.port}"
-    return Settings(_env_file=None, database_url=database_url, webrag_allow_hosts=allowed, **chosen)
+    return Settings(database_url=database_url, webrag_allow_hosts=allowed, **chosen)
 
 
 async def fetch_elsewhere(settings: Settings, site: Site, *paths: str) -> Process:
@@ -179,7 +179,7 @@ def test_without_the_database_the_limits_of_this_process_apply(
 
 def test_leases_are_granted_in_the_order_of_arrival(database_url: str) -> None:
     async def work() -> None:
-        async with await Database.open(Settings(_env_file=None, database_url=database_url)) as database:
+        async with await Database.open(Settings(database_url=database_url)) as database:
             leases, (first, second, third) = HostLeases(database), (uuid4(), uuid4(), uuid4())
 
             async def ahead(holder: UUID, host: str = "a.example") -> int | None:

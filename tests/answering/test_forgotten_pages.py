@@ -194,7 +194,7 @@ def database_url(server_url: str) -> Iterator[str]:
 
 
 def made(database_url: str) -> Settings:
-    return Settings(_env_file=None, database_url=database_url, webrag_reader="none", webrag_previews=0)
+    return Settings(database_url=database_url, webrag_reader="none", webrag_previews=0)
 
 
 @pytest.fixture(scope="module")

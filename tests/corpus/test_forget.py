@@ -292,7 +292,7 @@ def _forget_until(url: str, statement: int) -> None:
         return await execute(connection, *arguments, **options)
 
     async def work() -> None:
-        async with await Database.open(Settings(_env_file=None, database_url=url)) as database:
+        async with await Database.open(Settings(database_url=url)) as database:
             psycopg.AsyncConnection.execute = counted  # type: ignore[assignment]
             await forget(database, "example.org", removed_by="test")
 

@@ -269,8 +269,8 @@ def test_concurrent_requests_for_one_url_store_it_once(tell: Callable[[Story], N
 
 
 def test_the_acquirer_of_the_settings() -> None:
-    assert isinstance(make_acquirer(Settings(_env_file=None, webrag_warc=FROZEN_SITE)), WarcAcquirer)
-    assert make_acquirer(Settings(_env_file=None)).name == "http"
+    assert isinstance(make_acquirer(Settings(webrag_warc=FROZEN_SITE)), WarcAcquirer)
+    assert make_acquirer(Settings()).name == "http"
 
 
 def test_who_only_asks_what_is_stored_imports_no_client_of_http(tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ def test_who_only_asks_what_is_stored_imports_no_client_of_http(tmp_path: Path) 
         "import asyncio, sys\n"
         "from webrag_core.config import Settings\n"
         "from webrag_core.corpus.ingestor import make_acquirer\n"
-        "asyncio.run(make_acquirer(Settings(_env_file=None)).aclose())\n"
+        "asyncio.run(make_acquirer(Settings()).aclose())\n"
         "print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)

@@ -69,7 +69,7 @@ def test_the_history_comes_back_where_it_is_wanted(
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.setenv("WEBRAG_HOME", str(home))
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
-    settings = Settings(_env_file=None, database_url=database_url, webrag_home=home)  # type: ignore[call-arg]
+    settings = Settings(database_url=database_url, webrag_home=home)  # type: ignore[call-arg]
     with pytest.raises(InvalidInputError, match="no history of Dagster"):
         backed_up(settings, file, with_dagster=True)
     monkeypatch.setenv("DAGSTER_HOME", str(use_instance()))

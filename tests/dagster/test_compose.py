@@ -59,7 +59,7 @@ def test_the_ui_is_published_on_this_machine_only() -> None:
     assert SERVICES["webserver"]["command"].startswith("webrag ui "), "not the unguarded web server"
     named = SERVICES["webserver"]["environment"]["WEBRAG_UI_HOSTS"]
     listed = named.replace("${WEBRAG_PORT:-3000}", "8080").replace("${WEBRAG_UI_HOSTS:-}", "rag.example")
-    hosts = accepted_hosts(Settings(_env_file=None, webrag_ui_hosts=listed), "0.0.0.0")
+    hosts = accepted_hosts(Settings(webrag_ui_hosts=listed), "0.0.0.0")
     assert hosts == {Authority("127.0.0.1", 8080), Authority("localhost", 8080), Authority("rag.example")}
 
 

@@ -55,7 +55,7 @@ def client(app: Starlette, token: str | None = None, base: str = OWN, **settings
 
 
 def bare(**settings: object) -> Settings:
-    return Settings(_env_file=None, **settings)  # type: ignore[arg-type]
+    return Settings(**settings)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

@@ -32,7 +32,6 @@ def record_all(server_url: str, folder: Path) -> None:
 
         def record(name: str, policy: str, *, until_cap: bool = False, **changes: object) -> None:
             settings = Settings(
-                _env_file=None,
                 database_url=url,
                 webrag_warc=DEFAULT_SITE,
                 **{"webrag_previews": 2, "webrag_reader": "none", **changes},

@@ -192,7 +192,7 @@ def undisturbed(server_url: str, tmp_path_factory: pytest.TempPathFactory) -> di
 
 
 def on(url: str, home: Any) -> Settings:
-    return Settings(_env_file=None, database_url=url, webrag_home=home, webrag_reader="none")  # type: ignore[call-arg]
+    return Settings(database_url=url, webrag_home=home, webrag_reader="none")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("table", [table.name for table in TABLES])

@@ -18,7 +18,7 @@ THIRD = ScoreWeights(lexical=0.34, coverage=0.18, proximity=0.09, token_match=0.
 
 @pytest.fixture
 def home(tmp_path: Path) -> Settings:
-    return Settings(_env_file=None, webrag_home=tmp_path)
+    return Settings(webrag_home=tmp_path)
 
 
 def test_a_release_holds_at_once_and_is_taken_back_step_by_step(home: Settings) -> None:
@@ -84,7 +84,7 @@ def test_weights_that_cannot_be_are_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_the_weights_file_can_be_named(tmp_path: Path) -> None:
-    settings = Settings(_env_file=None, webrag_home=tmp_path / "a", retrieval_weights_file=tmp_path / "w.json")
+    settings = Settings(webrag_home=tmp_path / "a", retrieval_weights_file=tmp_path / "w.json")
     put_in_force(settings, NEXT, by="ada", verdict={})
     assert (tmp_path / "w.json").exists()
     assert weights_in_force(settings.model_copy(update={"webrag_home": tmp_path / "b"})) == NEXT

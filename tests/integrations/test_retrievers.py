@@ -29,7 +29,7 @@ Passage = tuple[str, dict[str, Any]]
 @pytest.fixture(scope="module")
 def settings(server_url: str) -> Iterator[Settings]:
     with fresh_database(server_url) as url:
-        yield Settings(_env_file=None, database_url=url, webrag_reader="none")
+        yield Settings(database_url=url, webrag_reader="none")
 
 
 @pytest.fixture(scope="module")

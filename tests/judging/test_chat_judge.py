@@ -182,13 +182,13 @@ def test_what_speaks_to_a_model_is_not_sent(order: str) -> None:
 
 
 def test_the_endpoint_judges_where_there_is_one() -> None:
-    assert make_judge(ChatEndpoints(Settings(_env_file=None))) is None
-    remote = Settings(_env_file=None, orchestration_llm_base_url="http://127.0.0.1:9/v1")
+    assert make_judge(ChatEndpoints(Settings())) is None
+    remote = Settings(orchestration_llm_base_url="http://127.0.0.1:9/v1")
     assert make_judge(ChatEndpoints(remote)) is not None
-    local = Settings(_env_file=None, orchestration_llm_base_url="http://127.0.0.1:9/v1", judge="local")
+    local = Settings(orchestration_llm_base_url="http://127.0.0.1:9/v1", judge="local")
     assert make_judge(ChatEndpoints(local)) is None
     with pytest.raises(InvalidInputError, match="JUDGE=llm needs ORCHESTRATION_LLM_API_KEY"):
-        make_judge(ChatEndpoints(Settings(_env_file=None, judge="llm")))
+        make_judge(ChatEndpoints(Settings(judge="llm")))
 
 
 def test_a_link_that_gives_orders_is_shown_without_its_text() -> None:

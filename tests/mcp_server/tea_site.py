@@ -36,7 +36,7 @@ def tea_site(**more: str) -> LocalSite:
 
 def tea_settings(database_url: str, **more: object) -> Settings:
     """Defaults on this database, without the reading model, which takes most of an answer's time."""
-    return Settings(_env_file=None, database_url=database_url, **{"webrag_reader": "none", **more})  # type: ignore[arg-type]
+    return Settings(database_url=database_url, **{"webrag_reader": "none", **more})  # type: ignore[arg-type]
 
 
 @dataclass(slots=True)

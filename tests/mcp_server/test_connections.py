@@ -44,7 +44,7 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
 async def served(limits: Limits) -> AsyncIterator[int]:
     """Port of a server."""
     listening = socket.create_server(("127.0.0.1", 0))
-    settings = Settings(_env_file=None)  # type: ignore[call-arg]
+    settings = Settings()  # type: ignore[call-arg]
     server = uvicorn.Server(server_config(app, settings, limits))
     running = asyncio.create_task(server.serve(sockets=[listening]))
 

@@ -36,7 +36,7 @@ ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "appl
 
 
 def bare(**settings: object) -> Settings:
-    return Settings(_env_file=None, **settings)  # type: ignore[arg-type]
+    return Settings(**settings)  # type: ignore[arg-type]
 
 
 @asynccontextmanager

@@ -24,7 +24,7 @@ from webrag_core.orchestration.policies.calibrated import (
 from webrag_core.orchestration.query_analyzer import joins_parts
 from webrag_core.orchestration.signals import PassageFeatures, compute_signals
 
-SETTINGS = Settings(_env_file=None)
+SETTINGS = Settings()
 GOOD = PassageFeatures(raw_score=0.6, term_share=0.9, heading_share=0.7)
 POOR = PassageFeatures(raw_score=0.15, term_share=0.1)
 

@@ -46,7 +46,7 @@ def rows(settings: Settings, query: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.slow
 def test_walks_from_the_seed_to_the_page_that_holds_the_evidence_and_its_rounds_replay(settings: Settings) -> None:
-    defaults = Settings(_env_file=None, database_url=settings.database_url, webrag_warc=settings.webrag_warc)
+    defaults = Settings(database_url=settings.database_url, webrag_warc=settings.webrag_warc)
     result = ask(defaults, AnswerRequest((ASYNCIO,), QUESTION))
 
     assert None not in {done.signals.reading for done in result.rounds}
@@ -389,7 +389,7 @@ def test_thresholds_of_the_status(probability: float, relevance: float, citation
 
 
 def test_full_context_is_not_cut_to_the_rerankers_limit(settings: Settings) -> None:
-    few = settings.model_copy(update={"reranker_top_n": 1, "locality_expansion_enabled": False})
+    few = settings.model_copy(update={"reranker_top_n": 1, "locality_expansion_radius": 0})
     result = ask(few, AnswerRequest((ASYNCIO, QUEUES), QUESTION, mode="full_context", expansion_budget=0))
     assert result.mode == "full_context"
     assert len({one.chunk_id for one in result.citations}) == result.corpus_stats.total_parent_chunks > 1

@@ -14,7 +14,7 @@ from webrag_core.orchestration.models import COMPLETE_AT, EvaluationSignals, Exp
 from webrag_core.orchestration.policies import get_policy
 from webrag_core.orchestration.signals import PassageFeatures
 
-SETTINGS = Settings(_env_file=None)
+SETTINGS = Settings()
 POLICIES = ("calibrated", "seed-matrix", "fixed-k:2", "stop-at-once")
 
 

@@ -319,12 +319,12 @@ def test_without_the_model_hints_that_it_would_read_change_nothing(mode: str) ->
 
 
 def test_the_rules_need_no_network_and_may_rewrite() -> None:
-    found = analyse(Settings(_env_file=None))
+    found = analyse(Settings())
     assert (found.analysis, found.rewrites, found.warnings) == (analyze_query(QUERY), (), ())
 
 
 def test_none_searches_the_query_as_it_is_in_every_round() -> None:
-    found = analyse(Settings(_env_file=None, decomposition_mode="none"))
+    found = analyse(Settings(decomposition_mode="none"))
     assert found.analysis.sub_queries == [QUERY]
     assert found.warnings == ()
     assert alternative_sub_queries(found.analysis, set(), found.rewrites) is None
@@ -334,7 +334,7 @@ def test_none_searches_the_query_as_it_is_in_every_round() -> None:
 @pytest.mark.parametrize("given", [{}, {"orchestration_llm_base_url": " ", "orchestration_llm_api_key": ""}])
 def test_llm_without_key_and_url_names_the_variables(given: dict[str, str]) -> None:
     with pytest.raises(InvalidInputError, match="DECOMPOSITION_MODE=llm needs ORCHESTRATION_LLM_API_KEY"):
-        Analyst(ChatEndpoints(Settings(_env_file=None, decomposition_mode="llm", **given)))
+        Analyst(ChatEndpoints(Settings(decomposition_mode="llm", **given)))
 
 
 @pytest.mark.parametrize(
@@ -353,7 +353,7 @@ def test_a_key_or_a_url_chooses_the_model_unless_the_mode_is_given(
 ) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    assert load_settings(_env_file=None).decomposition_mode == mode
+    assert load_settings().decomposition_mode == mode
 
 
 @pytest.mark.parametrize(
@@ -368,5 +368,5 @@ def test_a_key_or_a_url_chooses_the_model_unless_the_mode_is_given(
 def test_a_bad_setting_is_named_but_its_value_is_not(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(InvalidInputError, match=name) as caught:
-        load_settings(_env_file=None)
+        load_settings()
     assert "hunter2" not in caught.value.message

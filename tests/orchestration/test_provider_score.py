@@ -42,7 +42,7 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_the_provider_finds_mediocre_is_never_complete(
     score: float, preview: float | None, reading: float | None
 ) -> None:
-    policy = get_policy("calibrated", Settings(_env_file=None))
+    policy = get_policy("calibrated", Settings())
     found = signals(GOOD, preview=preview, reading=reading).model_copy(update={"provider_score": score})
     decision = policy.decide([found])
     assert decision.action != "stop"

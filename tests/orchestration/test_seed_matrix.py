@@ -22,7 +22,7 @@ from webrag_core.orchestration.policies.seed_matrix import PROBABILITY, RULES, S
 from webrag_core.orchestration.signals import compute_signals
 from webrag_core.retrieval.models import RankedChunk, RetrievedChunk
 
-SETTINGS = Settings(_env_file=None)
+SETTINGS = Settings()
 BUDGET = 10_000
 
 
@@ -221,15 +221,15 @@ def test_cap_says_what_it_cut_off() -> None:
 
 def test_thresholds_are_those_of_the_policy() -> None:
     recorded = [Evidence(EVEN_GOOD).signals()]
-    strict = Settings(_env_file=None, mediocre_score_floor=0.9)
+    strict = Settings(mediocre_score_floor=0.9)
     assert SeedMatrix(strict).decide(recorded).rule == "7-mediocre-plateau"
     assert SeedMatrix(SETTINGS).decide(recorded).rule == "3-good-plateau"
 
 
 def test_without_a_reranker_the_floor_is_lower_unless_set() -> None:
     evidence = [Evidence(EVEN_POOR).signals()]
-    raw = Settings(_env_file=None, reranker_provider="none")
-    explicit = Settings(_env_file=None, reranker_provider="none", mediocre_score_floor=0.5)
+    raw = Settings(reranker_provider="none")
+    explicit = Settings(reranker_provider="none", mediocre_score_floor=0.5)
     assert SeedMatrix(raw).decide(evidence).rule == "3-good-plateau"
     assert SeedMatrix(explicit).decide(evidence).rule == "7-mediocre-plateau"
 

@@ -24,7 +24,7 @@ from webrag_core.orchestration.signals import (
 )
 from webrag_core.retrieval.models import RankedChunk, RetrievedChunk
 
-SETTINGS = Settings(_env_file=None)
+SETTINGS = Settings()
 
 
 def ranked(
@@ -160,7 +160,7 @@ def test_the_floor_without_a_reranker() -> None:
     assert mediocre_floor(SETTINGS) == 0.5
     failed = SETTINGS.model_copy(update={"reranker_provider": "none"})
     assert mediocre_floor(failed) == UNCALIBRATED_FLOOR
-    explicit = Settings(_env_file=None, reranker_provider="none", mediocre_score_floor=0.42)
+    explicit = Settings(reranker_provider="none", mediocre_score_floor=0.42)
     assert mediocre_floor(explicit) == 0.42
 
 

@@ -60,7 +60,7 @@ def no_longer_than(characters: int, status: int) -> Server:
 
 def embedder(server: Provider, **more: Any) -> OpenAIEmbedder:
     given = {"embedding_model": "m", "embedding_dimensions": SIZE, "embedding_timeout": 20.0, **more}
-    return OpenAIEmbedder(Settings(_env_file=None, embedding_base_url=server.url, **given))
+    return OpenAIEmbedder(Settings(embedding_base_url=server.url, **given))
 
 
 def embed(server: Provider, *portions: Sequence[str], **more: Any) -> list[Vectors | RefusedTextsError]:

@@ -68,7 +68,7 @@ def openai(call: Call) -> dict[str, Any]:
 
 def config(url: str | None, **more: Any) -> Settings:
     given = {"embedding_model": "m", "embedding_dimensions": SIZE, "embedding_timeout": 20.0, **more}
-    return Settings(_env_file=None, embedding_base_url=url, **given)
+    return Settings(embedding_base_url=url, **given)
 
 
 def embed(settings: Settings, texts: Sequence[str]) -> Vectors:
@@ -451,13 +451,13 @@ def test_the_key_is_in_no_message_no_traceback_and_no_log(
 
 
 def test_without_key_and_url_everything_stays_offline() -> None:
-    assert isinstance(make_embedder(Settings(_env_file=None)), WordLlamaEmbedder)
+    assert isinstance(make_embedder(Settings()), WordLlamaEmbedder)
 
 
 def test_a_blank_variable_is_an_unset_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMBEDDING_API_KEY", "  ")
     monkeypatch.setenv("EMBEDDING_BASE_URL", "")
-    assert isinstance(make_embedder(load_settings(_env_file=None)), WordLlamaEmbedder)
+    assert isinstance(make_embedder(load_settings()), WordLlamaEmbedder)
 
 
 @pytest.mark.parametrize(
@@ -468,7 +468,7 @@ def test_a_blank_variable_is_an_unset_one(monkeypatch: pytest.MonkeyPatch) -> No
     ],
 )
 def test_a_key_or_a_url_chooses_the_endpoint(given: dict[str, str], url: str) -> None:
-    embedder = make_embedder(Settings(_env_file=None, **given))
+    embedder = make_embedder(Settings(**given))
     assert isinstance(embedder, OpenAIEmbedder)
     assert embedder.identity == ModelIdentity("openai-compatible", "text-embedding-3-small", 1536, "l2")
     assert str(embedder._client().base_url).rstrip("/") == url
@@ -495,14 +495,14 @@ def test_unusable_settings_are_refused_by_name_and_never_shown(
 ) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(InvalidInputError, match=name) as caught:
-        load_settings(_env_file=None)
+        load_settings()
     assert KEY not in caught.value.message
 
 
 def test_a_missing_package_is_said_at_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
     with pytest.raises(InvalidInputError, match=r"pip install 'webrag\[providers\]'"):
-        make_embedder(Settings(_env_file=None, embedding_api_key=KEY))
+        make_embedder(Settings(embedding_api_key=KEY))
 
 
 # --- end to end ---

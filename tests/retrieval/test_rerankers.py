@@ -75,7 +75,7 @@ def good(provider: str) -> Answer:
 
 def config(provider: str, url: str | None, key: str | None = KEY, **more: Any) -> Settings:
     given = {"reranker_timeout": 20.0, **more}
-    return Settings(_env_file=None, reranker_provider=provider, reranker_base_url=url, reranker_api_key=key, **given)
+    return Settings(reranker_provider=provider, reranker_base_url=url, reranker_api_key=key, **given)
 
 
 def rerank(settings: Settings, instruction: str | None = None, passages: list[str] | None = None) -> Reranked:
@@ -359,8 +359,8 @@ def test_a_missing_package_is_said_at_start(provider: str, monkeypatch: pytest.M
 
 
 def test_local_and_none_need_nothing() -> None:
-    assert isinstance(make_reranker(Settings(_env_file=None)), LocalReranker)
-    assert make_reranker(Settings(_env_file=None, reranker_provider="none")) is None
+    assert isinstance(make_reranker(Settings()), LocalReranker)
+    assert make_reranker(Settings(reranker_provider="none")) is None
 
 
 def test_constraints_that_nothing_ranks_by_are_named() -> None:
@@ -370,7 +370,7 @@ def test_constraints_that_nothing_ranks_by_are_named() -> None:
 
 
 def test_the_local_reranker_weighs_words_and_instruction() -> None:
-    local = make_reranker(Settings(_env_file=None))
+    local = make_reranker(Settings())
     assert local is not None
     idf = {"whale": 2.0, "anim": 1.0}
     plain = asyncio.run(local.rerank("whale animal", PASSAGES, term_idf=idf))

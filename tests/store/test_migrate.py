@@ -64,6 +64,6 @@ def test_a_migration_that_fails_leaves_nothing(database_url: str) -> None:
 )
 def test_an_unreachable_database_tells_no_password(url: str) -> None:
     with pytest.raises(StoreError) as caught:
-        asyncio.run(Database.open(Settings(_env_file=None, database_url=url)))
+        asyncio.run(Database.open(Settings(database_url=url)))
     assert caught.value.code == "database_unavailable"
     assert "hunter2" not in "".join(traceback.format_exception(caught.value))

@@ -63,7 +63,7 @@ PAGES: dict[datetime, dict[str, str]] = {
 
 def settings(database_url: str, **more: object) -> Settings:
     """Defaults on this database, without the reading model, which takes most of a search's time."""
-    return Settings(_env_file=None, database_url=database_url, **{"webrag_reader": "none", **more})  # type: ignore[arg-type]
+    return Settings(database_url=database_url, **{"webrag_reader": "none", **more})  # type: ignore[arg-type]
 
 
 def store(database_url: str, folder: Path) -> None:

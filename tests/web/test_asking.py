@@ -35,7 +35,7 @@ def database(server_url: str) -> Iterator[str]:
 def client(database: str) -> Iterator[httpx2.Client]:
     """A server on a frozen real site, which answered one question and could not answer another."""
     warc = REPOSITORY / "evals" / "sites" / "demo.warc.gz"
-    settings = Settings(_env_file=None, database_url=database, webrag_warc=warc, webrag_previews=2)  # type: ignore[call-arg]
+    settings = Settings(database_url=database, webrag_warc=warc, webrag_previews=2)  # type: ignore[call-arg]
     with web_server(settings) as client:
         path = ask(client, QUESTION, url=f"{SEED}\n")
         assert path.startswith("/answers/"), client.get(path).text

@@ -23,7 +23,7 @@ def held(group: Group, **settings: object) -> int:
     watch = Watch(secrets=(TOKEN, "webrag_core/"))
 
     async def work() -> list[Attack]:
-        app = web_app(Settings(_env_file=None, **settings))  # type: ignore[arg-type]
+        app = web_app(Settings(**settings))  # type: ignore[arg-type]
         async with httpx2.AsyncClient(
             transport=httpx2.ASGITransport(app),
             base_url="http://127.0.0.1:8765",

@@ -134,7 +134,7 @@ def check(longest: Mapping[str, float]) -> None:
 def corpus(server_url: str, tmp_path: Path) -> Iterator[Settings]:
     with fresh_database(server_url) as url:
         warc = site(tmp_path, tuple(BODIES), degrees=80)
-        yield Settings(_env_file=None, database_url=url, webrag_warc=warc, webrag_reader="none", webrag_home=tmp_path)
+        yield Settings(database_url=url, webrag_warc=warc, webrag_reader="none", webrag_home=tmp_path)
 
 
 def test_hostile_pages_keep_nobody_waiting(corpus: Settings) -> None:

@@ -66,7 +66,7 @@ Work = Callable[[httpx2.AsyncClient], Awaitable[None]]
 
 def settings(**given: object) -> Settings:
     """The defaults with these."""
-    return Settings(_env_file=None, **given)  # type: ignore[arg-type]
+    return Settings(**given)  # type: ignore[arg-type]
 
 
 def page_routes() -> Iterator[tuple[str, str]]:

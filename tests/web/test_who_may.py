@@ -71,7 +71,7 @@ def test_a_token_that_reads_starts_and_stores_nothing(client: httpx2.Client) -> 
 
 
 def test_loopback_without_a_token_takes_that_of_the_home(tmp_path: Path) -> None:
-    bare = Settings(_env_file=None, webrag_home=tmp_path)
+    bare = Settings(webrag_home=tmp_path)
     closed = closed_to_others(bare)
     assert closed.mcp_auth_token is not None
     assert (tmp_path / SERVE_TOKEN).read_text().strip() == closed.mcp_auth_token.get_secret_value()

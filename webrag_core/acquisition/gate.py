@@ -30,7 +30,7 @@ from webrag_core.acquisition.chain_cookies import ChainCookies
 from webrag_core.acquisition.logins import Login, read_logins, unusable
 from webrag_core.acquisition.responses import HeadLimit, read_body, read_headers, redirect_location
 from webrag_core.acquisition.urls import canonicalise
-from webrag_core.config import Settings
+from webrag_core.config.fetching import FetchingSettings
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 
 MAX_REDIRECTS = 5
@@ -110,7 +110,7 @@ class NetworkGate:
     """Fetches with GET under the limits of `settings`. Holds no connection between calls."""
 
     def __init__(
-        self, settings: Settings, *, resolver: Resolver = system_resolver, tls: ssl.SSLContext | None = None
+        self, settings: FetchingSettings, *, resolver: Resolver = system_resolver, tls: ssl.SSLContext | None = None
     ) -> None:
         """`resolver` and `tls` replace the system's look-up and trust store.
 

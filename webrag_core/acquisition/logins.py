@@ -19,7 +19,7 @@ from pathlib import Path
 import ada_url
 
 from webrag_core.acquisition.urls import canonicalise
-from webrag_core.config import Settings
+from webrag_core.config.fetching import FetchingSettings
 from webrag_core.errors import FetchError, InvalidInputError
 
 _KEYS = frozenset({"headers", "cookies", "certificate", "key", "authority", "plain_http"})
@@ -90,7 +90,7 @@ def leads_to_a_log_in(url: str) -> bool:
     return _LIKE_A_LOG_IN.search(ada_url.URL(url).pathname) is not None
 
 
-def read_logins(settings: Settings) -> Logins:
+def read_logins(settings: FetchingSettings) -> Logins:
     """Log-ins that WEBRAG_LOGINS names (a TOML file) or holds (JSON).
 
     Raises InvalidInputError for what cannot be used, and for a file that others may read or that lies in the corpus.

@@ -16,7 +16,7 @@ from webrag_core.answering.compose.reranked import SentenceReranker
 from webrag_core.answering.compose.select import Choice, select
 from webrag_core.answering.compose.timeline import moment_of
 from webrag_core.answering.gathering import Gathered
-from webrag_core.config import Settings
+from webrag_core.config.answering import AnsweringSettings
 from webrag_core.judging.verdict import Verdict
 from webrag_core.retrieval.reader import make_reader
 from webrag_core.routing.question import Form, Question
@@ -64,7 +64,7 @@ class Composition:
 
 
 async def compose(
-    question: Question, gathered: Gathered, settings: Settings, reranker: SentenceReranker | None = None
+    question: Question, gathered: Gathered, settings: AnsweringSettings, reranker: SentenceReranker | None = None
 ) -> Composition:
     """Score the evidence, choose, and judge what is chosen. A `reranker` orders the sentences."""
     chosen = await choose(question, gathered, settings, reranker)
@@ -78,7 +78,7 @@ async def compose(
 
 
 async def choose(
-    question: Question, gathered: Gathered, settings: Settings, reranker: SentenceReranker | None = None
+    question: Question, gathered: Gathered, settings: AnsweringSettings, reranker: SentenceReranker | None = None
 ) -> Composition:
     """As `compose`, before anything is judged: both probabilities are 0."""
     text = gathered.meant(question.text)

@@ -7,13 +7,13 @@ from webrag_core.answering.gathering import gathered_of
 from webrag_core.answering.judgement import judged
 from webrag_core.answering.likelihood import LIKELY_AT
 from webrag_core.answering.verdicts import status_of
-from webrag_core.config import Settings
+from webrag_core.config.answering import AnsweringSettings
 from webrag_core.orchestration.conclusion import Conclude, Conclusion
 from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.routing.question import Question
 
 
-def conclusion_by(settings: Settings) -> Conclude:
+def conclusion_by(settings: AnsweringSettings) -> Conclude:
     """What judges the evidence of a run: `answer` and `ask` give one verdict on the same passages."""
 
     async def conclude(result: OrchestrationResult) -> Conclusion:

@@ -10,12 +10,12 @@ from webrag_core.answering import confidence, likelihood
 from webrag_core.answering.compose.highlights import highlights
 from webrag_core.answering.compose.select import Choice
 from webrag_core.answering.composition import Composition
-from webrag_core.config import Settings
+from webrag_core.config.judging import JudgingSettings
 from webrag_core.judging.verdict import Verdict
 from webrag_core.retrieval.models import RetrievedChunk
 
 
-def wants_verdict(composition: Composition, settings: Settings) -> bool:
+def wants_verdict(composition: Composition, settings: JudgingSettings) -> bool:
     """Whether a model is to be asked: there are passages, and the sentences are not sure beyond doubt."""
     return bool(composition.draft.units) and composition.sure < settings.judge_doubt_to
 

@@ -11,7 +11,7 @@ from webrag_core.answering.judgement import judged
 from webrag_core.answering.models import Answer
 from webrag_core.answering.proof.recheck import recheck
 from webrag_core.answering.stored import load_answer
-from webrag_core.config import Settings
+from webrag_core.config.answering import AnsweringSettings
 from webrag_core.percentages import cut
 from webrag_core.routing.question import Question
 from webrag_core.routing.stored_tasks import load_executions
@@ -38,7 +38,7 @@ class Recomposed:
         return not self.unproved and (self.sentences is None or self.sentences == sentences)
 
 
-async def recompose(database: Database, settings: Settings, answer_id: int) -> Recomposed:
+async def recompose(database: Database, settings: AnsweringSettings, answer_id: int) -> Recomposed:
     """Compose the answer again. Raises InvalidInputError for one without a plan, and where its evidence is no longer
     kept."""
     async with database.connection() as connection:

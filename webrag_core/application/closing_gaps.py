@@ -8,7 +8,7 @@ from pydantic import Field
 
 from webrag_core.application.inputs import Number, Operation
 from webrag_core.application.operations import MODELS
-from webrag_core.config import Settings
+from webrag_core.config.home import HomeSettings
 from webrag_core.feedback.gap_goldens import suggest_for_all
 from webrag_core.feedback.goldens import write_goldens
 from webrag_core.feedback.models import ActorKind, Feedback
@@ -54,7 +54,7 @@ class GoldenGap(Operation):
         return Suggestions(feedback=stored, golden_questions=None)
 
     async def accept(
-        self, database: Database, settings: Settings, *, actor: str, actor_kind: ActorKind = "person"
+        self, database: Database, settings: HomeSettings, *, actor: str, actor_kind: ActorKind = "person"
     ) -> Suggestions:
         """Suggest and accept it, and write the golden questions anew: for a person who may. Raises as `run`."""
         stored = await suggest_for_all(

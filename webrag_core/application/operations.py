@@ -34,7 +34,7 @@ from webrag_core.application.inputs import (
 )
 from webrag_core.application.parameters import AskParameters, EvidenceParameters, Years
 from webrag_core.application.services import Services
-from webrag_core.config import Settings
+from webrag_core.config.expansion import ExpansionSettings
 from webrag_core.errors import InvalidInputError
 from webrag_core.feedback.models import LONGEST_QUOTE, LONGEST_TEXT, ActorKind, Better, Feedback, Kind, NewFeedback
 from webrag_core.feedback.store import record
@@ -129,7 +129,7 @@ class GatherEvidence(EvidenceParameters):
     """A question for evidence, looked for from `urls` on. All fields are those of `AnswerRequest` in the library, where
     the question is `query`."""
 
-    def as_request(self, settings: Settings) -> AnswerRequest:
+    def as_request(self, settings: ExpansionSettings) -> AnswerRequest:
         """The engine's request, checked. Raises InvalidInputError, FetchError(INVALID_URL)."""
         check_length("question", self.question)
         check_list("url", self.urls, settings.webrag_max_pages)

@@ -13,6 +13,8 @@ from webrag_core.acquisition.urls import source_key
 from webrag_core.application.inputs import LONGEST, Name, Operation, Url
 from webrag_core.application.parameters import SourceParameters
 from webrag_core.config import Settings
+from webrag_core.config.backups import BackupSettings
+from webrag_core.config.fetching import FetchingSettings
 from webrag_core.corpus import retention
 from webrag_core.corpus.forget import Removal, allow_again
 from webrag_core.corpus.refresh import Advance, RefreshReport
@@ -239,7 +241,7 @@ class Forget(Upkeep[Removal]):
     by: Annotated[Name, Field(description="Who removes it, for the record")]
     dry_run: Annotated[bool, Field(description="Count, remove nothing")] = False
 
-    async def change(self, database: Database, settings: Settings) -> Removal:
+    async def change(self, database: Database, settings: BackupSettings) -> Removal:
         """Remove it. Raises InvalidInputError where nothing is stored of it, and for a source that a file declares."""
         target = await _meant(database, self.target)
         return await remove(database, settings, target, removed_by=self.by, dry_run=self.dry_run)
@@ -324,7 +326,7 @@ async def _meant(database: Database, target: str) -> str:
             return typed_address(target)
 
 
-async def closed(url: str, settings: Settings) -> list[str]:
+async def closed(url: str, settings: FetchingSettings) -> list[str]:
     """Why the host of an address cannot be reached now. Raises InvalidInputError for an address that the gate refuses,
     FetchError(INVALID_URL)."""
     if settings.webrag_warc is not None:

@@ -14,7 +14,7 @@ from contextlib import aclosing, closing
 from pathlib import Path
 
 from webrag_core.backup.archive import Archive, ArchiveWriter, StoredRecord
-from webrag_core.config import Settings
+from webrag_core.config.home import HomeSettings
 from webrag_core.errors import InvalidInputError, StoreError
 
 FOLDER = "dagster"
@@ -27,7 +27,7 @@ _PIECE = 1 << 20
 _BUSY_SECONDS = 60.0
 
 
-def require_history(settings: Settings) -> Path:
+def require_history(settings: HomeSettings) -> Path:
     """The folder of the history. Raises InvalidInputError where there is none, or it is kept elsewhere."""
     folder = settings.webrag_home / FOLDER
     elsewhere = os.environ.get("DAGSTER_HOME")
@@ -60,14 +60,14 @@ async def dump_history(folder: Path, archive: ArchiveWriter) -> list[StoredRecor
     return stored
 
 
-def require_no_history(settings: Settings) -> None:
+def require_no_history(settings: HomeSettings) -> None:
     """Raise InvalidInputError where the home has a history of Dagster already."""
     folder = settings.webrag_home / FOLDER
     if any(_files(folder)):
         raise InvalidInputError(f"there is a history of Dagster in {folder} already")
 
 
-async def load_history(settings: Settings, archive: Archive) -> None:
+async def load_history(settings: HomeSettings, archive: Archive) -> None:
     """Write the files of the history into the home. Raises InvalidInputError for one that is not what was written."""
     folder = settings.webrag_home / FOLDER
     for record in archive.manifest.history:

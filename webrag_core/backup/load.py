@@ -20,6 +20,7 @@ from webrag_core.backup.archive import DATA_TABLES, Archive, Manifest, StoredTab
 from webrag_core.backup.dagster_history import load_history, require_no_history
 from webrag_core.backup.dump import public_settings
 from webrag_core.config import Settings
+from webrag_core.config.backups import BackupSettings
 from webrag_core.corpus.forget import Removal
 from webrag_core.corpus.removal_list import RemovalList, identify, keep_removals, list_folders, lists_beside, read_list
 from webrag_core.corpus.removed_again import remove_again
@@ -144,7 +145,7 @@ async def restore(
 
 
 def _lists(
-    settings: Settings, file: Path, named: Path | None, manifest: Manifest
+    settings: BackupSettings, file: Path, named: Path | None, manifest: Manifest
 ) -> tuple[dict[Path, RemovalList], list[str]]:
     """The lists of removals of this corpus, and what there is to say where there is none.
 

@@ -11,6 +11,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from webrag_core.config import Settings, load_settings
+from webrag_core.config.database import DatabaseSettings
 from webrag_core.errors import WebragError
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def begin_to_open(*, reads: bool = False) -> None:
         _apart(reading_model.load)
 
 
-def _start_server(settings: Settings) -> None:
+def _start_server(settings: DatabaseSettings) -> None:
     from webrag_core.store.embedded import embedded_url
     from webrag_core.store.server_resources import ServerResources
     from webrag_core.store.unfinished import require_finished

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from webrag_core.access_token import PARAMETER, SERVE_TOKEN
 from webrag_core.cli.output import complain
 from webrag_core.config import Settings, load_settings
+from webrag_core.config.serving import ServingSettings
 from webrag_core.extras import SERVE, require_extra
 
 
@@ -64,7 +65,7 @@ def who_may(chosen: Settings, settings: Settings) -> str:
     return f"Whoever has the token ({place}) sees all questions and answers, and may ask, stop and judge."
 
 
-def address(settings: Settings) -> str:
+def address(settings: ServingSettings) -> str:
     """Where a browser on this machine finds the server."""
     host = settings.mcp_host
     return f"http://{f'[{host}]' if ':' in host else host}:{settings.mcp_port}"

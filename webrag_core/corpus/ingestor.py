@@ -17,6 +17,7 @@ from webrag_core.acquisition.late_acquirer import LateHttpAcquirer
 from webrag_core.acquisition.urls import page_url
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import Settings
+from webrag_core.config.fetching import FetchingSettings
 from webrag_core.conversion.canonical import preferred_url
 from webrag_core.conversion.converted_page import EXTRACTOR_VERSION, ConvertedPage
 from webrag_core.conversion.worker import convert_in_worker
@@ -149,7 +150,7 @@ def make_memento_acquirer(settings: Settings, database: Database | None = None) 
 class Ingestor:
     """Fetch pages through one acquirer and store them as versions. Does not index or follow links."""
 
-    def __init__(self, database: Database, acquirer: Acquirer, settings: Settings) -> None:
+    def __init__(self, database: Database, acquirer: Acquirer, settings: FetchingSettings) -> None:
         self._database = database
         self.acquirer = acquirer
         self._settings = settings

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from psycopg import AsyncConnection
 
-from webrag_core.config import Settings
+from webrag_core.config.fetching import FetchingSettings
 from webrag_core.errors import FetchError, Reason
 
 _TEMPORARY = frozenset(
@@ -26,7 +26,11 @@ _LASTING = frozenset(
 
 
 async def recent_failure(
-    connection: AsyncConnection, url: str, acquirers: Collection[str], settings: Settings, max_age: float | None = None
+    connection: AsyncConnection,
+    url: str,
+    acquirers: Collection[str],
+    settings: FetchingSettings,
+    max_age: float | None = None,
 ) -> FetchError | None:
     """Return the last failure of canonical `url` by one of `acquirers` while it is valid, at most `max_age` seconds."""
     cursor = await connection.execute(
@@ -53,7 +57,7 @@ async def recent_failure(
     )
 
 
-def _validity(error: FetchError, settings: Settings) -> timedelta:
+def _validity(error: FetchError, settings: FetchingSettings) -> timedelta:
     """Return how long a failure suppresses retries; zero for an immediate retry."""
     if error.reason is Reason.ROBOTS_DISALLOWED and not settings.webrag_obey_robots:
         return timedelta(0)

@@ -17,7 +17,7 @@ from webrag_core.acquisition.sitemaps.models import SiteMap
 from webrag_core.acquisition.traps import count_patterns, find_trap
 from webrag_core.acquisition.urls import page_key
 from webrag_core.acquisition.variants import is_unread_file
-from webrag_core.config import Settings
+from webrag_core.config.fetching import FetchingSettings
 from webrag_core.corpus import refresh_store as store
 from webrag_core.corpus import sources
 from webrag_core.corpus.audits import choose_audits
@@ -107,7 +107,7 @@ class SourceRefresh:
         self,
         database: Database,
         acquirer: Acquirer,
-        settings: Settings,
+        settings: FetchingSettings,
         store_page: StorePage,
         *,
         pages: int = CONCURRENT_PAGES,

@@ -16,7 +16,7 @@ from uuid import UUID
 from psycopg import AsyncConnection
 from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 
-from webrag_core.config import Settings
+from webrag_core.config.backups import BackupSettings
 from webrag_core.errors import InvalidInputError
 from webrag_core.store.database import Database
 
@@ -95,7 +95,7 @@ async def removals_of(connection: AsyncConnection) -> RemovalList:
     return RemovalList(corpus=corpus, removals=removals, urls=urls)
 
 
-async def keep_removals(database: Database, settings: Settings) -> None:
+async def keep_removals(database: Database, settings: BackupSettings) -> None:
     """Write the list anew, wherever it is kept; where nothing was ever removed there is none.
 
     Raises InvalidInputError for a home that cannot be written. A folder of backups that is not there gets it with the
@@ -120,7 +120,7 @@ def list_name(corpus: UUID) -> str:
     return f"removals-{corpus.hex[:8]}.json"
 
 
-def list_folders(settings: Settings) -> list[Path]:
+def list_folders(settings: BackupSettings) -> list[Path]:
     """Where the list is kept: the home, and the folder of backups where it is there."""
     folder = settings.folder_of_backups
     return [settings.webrag_home, *([folder] if folder.is_dir() else [])]

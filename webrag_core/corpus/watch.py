@@ -16,7 +16,7 @@ from psycopg.rows import class_row
 from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer
 from webrag_core.acquisition.charset import decode_page
 from webrag_core.acquisition.urls import source_key
-from webrag_core.config import Settings
+from webrag_core.config.fetching import FetchingSettings
 from webrag_core.conversion.converted_page import EXTRACTOR_VERSION
 from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus import documents
@@ -65,7 +65,7 @@ class _Probe:
     last_modified: str | None
 
 
-def frozen_snapshot(settings: Settings) -> str | None:
+def frozen_snapshot(settings: FetchingSettings) -> str | None:
     """Return an identifier of the WARC snapshot's state (size and mtime); None for the live web."""
     if settings.webrag_warc is None or not settings.webrag_warc.is_file():
         return None
@@ -79,7 +79,9 @@ def flags_version(flags: tuple[Flag, ...], day: datetime) -> str:
     return hashlib.sha256("\n".join((*lines, f"{day:%Y-%m-%d}")).encode()).hexdigest()
 
 
-async def watch_source(database: Database, acquirer: Acquirer, settings: Settings, source: Source) -> WatchResult:
+async def watch_source(
+    database: Database, acquirer: Acquirer, settings: FetchingSettings, source: Source
+) -> WatchResult:
     """Check `source` once and record the time. Pages flagged by text or conditional request become due.
 
     A WARC snapshot is compared page by page, and only when the file changed. Raises StoreError.
@@ -148,7 +150,9 @@ async def _read_map(
     return list(site_map.warnings)
 
 
-async def _flagged_by_dates(database: Database, settings: Settings, source: Source, now: datetime) -> list[Flag]:
+async def _flagged_by_dates(
+    database: Database, settings: FetchingSettings, source: Source, now: datetime
+) -> list[Flag]:
     """Flag known pages dated after their last check, and new pages of the sitemap."""
     async with database.connection() as connection:
         known = await store.known_pages(connection, source)
@@ -196,7 +200,7 @@ async def _flagged_by_text(
 
 
 async def _flagged_by_answers(
-    database: Database, acquirer: Acquirer, settings: Settings, source: Source, flagged: set[str], now: datetime
+    database: Database, acquirer: Acquirer, settings: FetchingSettings, source: Source, flagged: set[str], now: datetime
 ) -> list[Flag]:
     """Flag pages whose conditional request returns a change; of a live source a few, in turn."""
     frozen = acquirer.frozen
@@ -219,7 +223,7 @@ async def _flagged_by_answers(
     return flags
 
 
-def _snapshot_time(settings: Settings, source: Source) -> datetime | None:
+def _snapshot_time(settings: FetchingSettings, source: Source) -> datetime | None:
     """Return the snapshot's time for a source never checked: pages read later are current."""
     if settings.webrag_warc is None or source.watch_token is not None:
         return None
@@ -252,7 +256,7 @@ async def _to_probe(
 
 
 async def _probe(
-    database: Database, acquirer: Acquirer, settings: Settings, page: _Probe, now: datetime, *, record: bool
+    database: Database, acquirer: Acquirer, settings: FetchingSettings, page: _Probe, now: datetime, *, record: bool
 ) -> str | None:
     """Return the evidence of a change, or None. With `record`, an unchanged answer counts as a check."""
     try:

@@ -17,7 +17,7 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
-from webrag_core.config import Settings
+from webrag_core.config.home import HomeSettings
 from webrag_core.errors import InvalidInputError
 from webrag_core.store.database import Database
 
@@ -60,13 +60,13 @@ class GoldenFiles:
     pages: int
 
 
-def golden_files(settings: Settings) -> tuple[Path, Path]:
+def golden_files(settings: HomeSettings) -> tuple[Path, Path]:
     """Where the questions and their documents lie."""
     folder = settings.webrag_home / "feedback"
     return folder / "questions.jsonl", folder / "documents.jsonl"
 
 
-async def write_goldens(database: Database, settings: Settings) -> GoldenFiles:
+async def write_goldens(database: Database, settings: HomeSettings) -> GoldenFiles:
     """Write both files anew from what is accepted now; what is no longer accepted, or was forgotten, is gone from them.
 
     Raises InvalidInputError when they cannot be written.
@@ -79,7 +79,7 @@ async def write_goldens(database: Database, settings: Settings) -> GoldenFiles:
     return GoldenFiles(*paths, len(questions), len(documents))
 
 
-async def renew_goldens(database: Database, settings: Settings) -> None:
+async def renew_goldens(database: Database, settings: HomeSettings) -> None:
     """Write the files anew where they exist: after a removal they must not hold what was removed."""
     if golden_files(settings)[0].exists():
         await write_goldens(database, settings)

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from webrag_core.config import Settings
+from webrag_core.config.retrieval import RetrievalSettings
 from webrag_core.errors import IntegrityError, InvalidInputError
 from webrag_core.retrieval.weights import NAMES, SHIPPED, ScoreWeights, weights_file, weights_in_force
 
@@ -34,7 +34,7 @@ def read_weights(path: Path) -> ScoreWeights:
         raise InvalidInputError(f'{path} holds no weights: {{"weights": {{{", ".join(NAMES)}: …}}}}') from None
 
 
-def put_in_force(settings: Settings, weights: ScoreWeights, *, by: str, verdict: dict[str, Any]) -> None:
+def put_in_force(settings: RetrievalSettings, weights: ScoreWeights, *, by: str, verdict: dict[str, Any]) -> None:
     """Release weights; searches use them from now on. `verdict` is kept with them.
 
     Raises InvalidInputError when they are in force already.
@@ -59,7 +59,7 @@ def check_releasable(weights: ScoreWeights, current: ScoreWeights) -> None:
         raise InvalidInputError("these weights are in force already")
 
 
-def withdraw(settings: Settings, *, by: str) -> ScoreWeights:
+def withdraw(settings: RetrievalSettings, *, by: str) -> ScoreWeights:
     """Go back to what was in force before the last release, and return it: the weights that ship, in the end.
 
     A damaged file is taken away, too. Raises InvalidInputError when nothing was released.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webrag_core.config import Settings
+from webrag_core.config.backups import BackupSettings
 from webrag_core.corpus.forget import Removal, forget
 from webrag_core.corpus.page_files import delete_page_files
 from webrag_core.corpus.removal_list import keep_removals
@@ -11,7 +11,7 @@ from webrag_core.store.database import Database
 
 
 async def remove(
-    database: Database, settings: Settings, target: str, *, removed_by: str, dry_run: bool = False
+    database: Database, settings: BackupSettings, target: str, *, removed_by: str, dry_run: bool = False
 ) -> Removal:
     """`forget`, and then the files of `corpus.page_files` below the home of `settings`.
 

@@ -15,6 +15,7 @@ from typing import Protocol
 from pydantic import BaseModel
 
 from webrag_core.config import Settings
+from webrag_core.config.backups import BackupSettings
 from webrag_core.corpus.forget import Removal
 from webrag_core.corpus.page_files import delete_page_files
 from webrag_core.errors import InvalidInputError, StoreError
@@ -130,7 +131,7 @@ def _keepers(settings: Settings, not_reached: list[str], *, beside_others: bool)
     return keepers
 
 
-def _backups(settings: Settings) -> list[Path]:
+def _backups(settings: BackupSettings) -> list[Path]:
     """Backups in the places that are known; others may lie anywhere."""
     folders = {settings.folder_of_backups, settings.webrag_home / "backups"}
     return sorted(file for folder in folders if folder.is_dir() for file in folder.glob("*.zip"))

@@ -16,7 +16,7 @@ from typing import Literal
 from pgvector import Vector
 from psycopg import AsyncConnection, Rollback, sql
 
-from webrag_core.config import Settings
+from webrag_core.config.indexing import IndexingSettings
 from webrag_core.corpus import documents
 from webrag_core.corpus.documents import StoredVersion
 from webrag_core.corpus.ingestor import CONCURRENT_PAGES, gather_bounded
@@ -85,7 +85,7 @@ class IndexOutcome:
 class Indexer:
     """Chunk, embed and activate versions. Safe to call concurrently, also for one document."""
 
-    def __init__(self, database: Database, embedder: Embedder, settings: Settings) -> None:
+    def __init__(self, database: Database, embedder: Embedder, settings: IndexingSettings) -> None:
         self._database = database
         self._embedder = embedder
         self._settings = settings

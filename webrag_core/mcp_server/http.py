@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.application.refusals import UNAUTHORIZED, Refusal
 from webrag_core.config import Settings
+from webrag_core.config.serving import ServingSettings
 from webrag_core.errors import StoreError
 from webrag_core.http_guard import shown_token
 from webrag_core.http_server import DEFAULT_LIMITS, HEALTH, Limits, check_bind, own_hosts_only, serve_app
@@ -51,7 +52,7 @@ def http_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limit
     return app if token is None else RequireToken(app, token.get_secret_value())
 
 
-def tools_app(server: WebragServer, settings: Settings, limits: Limits) -> ASGIApp:
+def tools_app(server: WebragServer, settings: ServingSettings, limits: Limits) -> ASGIApp:
     """Create the application with `/mcp` and `/health`, without any check of who asks. It opens the server's core with
     its own lifespan; an application around it runs `server.session_manager` instead."""
 

@@ -18,6 +18,8 @@ from webrag_core.application.inputs import (
 from webrag_core.application.operations import Ask, GatherEvidence, Search
 from webrag_core.application.reading import History
 from webrag_core.config import Settings
+from webrag_core.config.expansion import ExpansionSettings
+from webrag_core.config.serving import ServingSettings
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.models import TimeAxis
 from webrag_core.orchestration.run_scope import RunScope
@@ -31,7 +33,7 @@ AUTO_ROUNDS = 2
 """Maximum link-following rounds of `auto`, subject to the stop policy."""
 
 
-def expansion_rounds(mode: ResearchMode, budget: int | None, settings: Settings) -> int:
+def expansion_rounds(mode: ResearchMode, budget: int | None, settings: ExpansionSettings) -> int:
     """Return the maximum link-following rounds: the caller's, else by mode."""
     if budget is not None:
         return budget
@@ -55,7 +57,7 @@ def check_names(names: Iterable[str], known: Sequence[str]) -> None:
             raise InvalidInputError(f"unknown argument {shown(name)!r}{hint} Valid: {', '.join(known)}")
 
 
-def search_of(settings: Settings, *, mode: RetrievalMode | None = None, **given: Any) -> Search:
+def search_of(settings: ServingSettings, *, mode: RetrievalMode | None = None, **given: Any) -> Search:
     """The search that a call of `search` means, checked. The past is searched passage by passage. Raises
     InvalidInputError, FetchError(INVALID_URL)."""
     live = mode or settings.mcp_default_retrieval_mode
@@ -86,7 +88,7 @@ class AnswerCall:
     follows: int | None = None
     carry: bool = True
 
-    def research(self, settings: Settings) -> ResearchMode:
+    def research(self, settings: ServingSettings) -> ResearchMode:
         """Return the requested mode, or the default."""
         return self.research_mode or settings.mcp_default_research_mode
 

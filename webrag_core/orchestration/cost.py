@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from webrag_core.config import Settings
+from webrag_core.config.costs import CostSettings
 from webrag_core.providers.prices import Prices, ProviderSpending, load_prices, priced, total_cost
 from webrag_core.store.database import Database
 from webrag_core.store.spending import Amounts, Meter, spent_since
@@ -14,7 +14,7 @@ from webrag_core.store.spending import Amounts, Meter, spent_since
 class Cost:
     """The cost of a run, of the answer that it is a part of, and of the day."""
 
-    def __init__(self, settings: Settings, database: Database, meter: Meter) -> None:
+    def __init__(self, settings: CostSettings, database: Database, meter: Meter) -> None:
         """`meter` counts what the run spends. Raises InvalidInputError for prices that cannot be used."""
         self._settings = settings
         self._database = database

@@ -202,7 +202,7 @@ class Evidence:
 
     async def nearby(self, best: Sequence[RankedChunk]) -> list[RankedChunk]:
         """Neighbours of the strong hits among `best` that were not ranked; dropped passages do not return."""
-        if not self.settings.locality_expansion_enabled:
+        if not self.settings.locality_expansion_radius:
             return []
         siblings = await neighbours(
             self.searcher,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from webrag_core.config import Settings
+from webrag_core.config.judging import JudgingSettings
 from webrag_core.orchestration.models import COMPLETE_AT, Action, EvaluationSignals, ExpansionDecision, sureness_of
 from webrag_core.orchestration.policies import StopPolicy
 from webrag_core.percentages import percent
@@ -15,7 +15,7 @@ _BELOW_COMPLETE = COMPLETE_AT - 0.01
 
 
 def wants_verdict(
-    decision: ExpansionDecision, signals: EvaluationSignals, settings: Settings, *, ends: bool = False
+    decision: ExpansionDecision, signals: EvaluationSignals, settings: JudgingSettings, *, ends: bool = False
 ) -> bool:
     """Whether a model's verdict could change `decision`: there is evidence, and the decision is to go on in spite of
     some (from JUDGE_DOUBT_FROM on), or to end the run, unless the evidence is complete beyond doubt (JUDGE_DOUBT_TO).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webrag_core.config import Settings
+from webrag_core.config.expansion import ExpansionSettings
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision
 
 TIMEOUT = "timeout"
@@ -15,7 +15,7 @@ _WANTED = " (wanted: "
 def bounded(
     decision: ExpansionDecision,
     signals: EvaluationSignals,
-    settings: Settings,
+    settings: ExpansionSettings,
     *,
     budget: int,
     pages: int,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from webrag_core.acquisition.urls import canonicalise, page_key
-from webrag_core.config import Settings
+from webrag_core.config.reranking import RerankingSettings
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.orchestration.models import QueryType
@@ -125,7 +125,9 @@ def _text(value: object, name: str) -> str:
     return value
 
 
-def reranker_instruction(intent: QueryType | None, constraints: Sequence[str], settings: Settings) -> str | None:
+def reranker_instruction(
+    intent: QueryType | None, constraints: Sequence[str], settings: RerankingSettings
+) -> str | None:
     """The instruction for the reranker: the constraints, and the intent for a reranker that follows instructions.
 
     The local reranker only matches words, and the words of an intent occur in no passage. None = no instruction.

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, pvariance
 
-from webrag_core.config import Settings
+from webrag_core.config.stopping import StoppingSettings
 from webrag_core.indexing.markdown import parse_blocks, plain_text, without_link_lines
 from webrag_core.indexing.terms import terms
 from webrag_core.orchestration.models import EvaluationSignals
@@ -27,7 +27,7 @@ UNCALIBRATED_FLOOR = 0.35
 """Mediocre floor without a reranker: raw similarities of good hits lie lower than calibrated relevances."""
 
 
-def mediocre_floor(settings: Settings) -> float:
+def mediocre_floor(settings: StoppingSettings) -> float:
     """Mean score in [0, 1] below which evidence is mediocre.
 
     `mediocre_score_floor`, except that the default of it gives way to `UNCALIBRATED_FLOOR` when no reranker
@@ -38,27 +38,27 @@ def mediocre_floor(settings: Settings) -> float:
     return settings.mediocre_score_floor
 
 
-def is_plateau(n_chunks: int, score_variance: float, settings: Settings) -> bool:
+def is_plateau(n_chunks: int, score_variance: float, settings: StoppingSettings) -> bool:
     """The best scores are all alike: variance below `plateau_variance_threshold`, over 3 chunks or more."""
     return n_chunks >= MIN_SHAPE and score_variance < settings.plateau_variance_threshold
 
 
-def is_cliff(n_chunks: int, score_cliff: float, settings: Settings) -> bool:
+def is_cliff(n_chunks: int, score_cliff: float, settings: StoppingSettings) -> bool:
     """Whether few hits score far above the rest: a drop above `score_cliff_threshold`, over 3 chunks or more."""
     return n_chunks >= MIN_SHAPE and score_cliff > settings.score_cliff_threshold
 
 
-def is_saturated(token_fill_ratio: float, settings: Settings) -> bool:
+def is_saturated(token_fill_ratio: float, settings: StoppingSettings) -> bool:
     """The context is filled with different text above `token_budget_saturation_ratio`."""
     return token_fill_ratio > settings.token_budget_saturation_ratio
 
 
-def is_mediocre(score_mean: float, settings: Settings) -> bool:
+def is_mediocre(score_mean: float, settings: StoppingSettings) -> bool:
     """The mean of the best scores is below `mediocre_floor`."""
     return score_mean < mediocre_floor(settings)
 
 
-def has_high_redundancy(redundancy_ratio: float, settings: Settings) -> bool:
+def has_high_redundancy(redundancy_ratio: float, settings: StoppingSettings) -> bool:
     """The share of repeating chunks reaches `redundancy_ceiling`, which is also the overlap from which one repeats."""
     return redundancy_ratio >= settings.redundancy_ceiling
 
@@ -152,7 +152,7 @@ def _stated(chunk: RetrievedChunk, query: frozenset[str]) -> tuple[frozenset[str
 def compute_signals(
     chunks: Sequence[RankedChunk],
     *,
-    settings: Settings,
+    settings: StoppingSettings,
     context_budget: int,
     round: int,
     expansion_rounds_left: int,

@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from pydantic import SecretStr
 
-from webrag_core.config import Settings
+from webrag_core.config.alerts import AlertSettings
 from webrag_core.page_text import one_line
 from webrag_core.providers.endpoint import mail_trust, trust_store
 
@@ -33,7 +33,7 @@ class Alert:
     text: str
 
 
-async def send_alert(settings: Settings, alert: Alert) -> list[str]:
+async def send_alert(settings: AlertSettings, alert: Alert) -> list[str]:
     """Send `alert` to what is set, and return what went wrong, a line for each."""
     problems = []
     if settings.alert_webhook is not None and (problem := await _post(settings.alert_webhook, alert)):

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from webrag_core.config import Settings
+from webrag_core.config.chat import ChatSettings
 from webrag_core.errors import ChatError, InvalidInputError
 from webrag_core.extras import OPENAI, require_extra
 from webrag_core.providers.announcement import Announcement
@@ -100,7 +101,7 @@ class ChatEndpoint:
     At most 4 requests at a time. Belongs to the event loop it is first used in.
     """
 
-    def __init__(self, settings: Settings, wanted_by: str, breakers: Breakers | None = None) -> None:
+    def __init__(self, settings: ChatSettings, wanted_by: str, breakers: Breakers | None = None) -> None:
         """Opens nothing. Raises InvalidInputError, naming the setting `wanted_by`, when there is neither key nor URL
         or the SDK is not installed."""
         if settings.orchestration_llm_api_key is None and settings.orchestration_llm_base_url is None:

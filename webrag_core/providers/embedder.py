@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from webrag_core.config import Settings
+from webrag_core.config.embedding import EmbeddingSettings
 from webrag_core.errors import EmbeddingError
 from webrag_core.extras import OPENAI, require_extra
 from webrag_core.providers.announcement import Announcement
@@ -169,7 +169,7 @@ class OpenAIEmbedder:
     the database yet. Belongs to the event loop it is first used in.
     """
 
-    def __init__(self, settings: Settings, breakers: Breakers | None = None) -> None:
+    def __init__(self, settings: EmbeddingSettings, breakers: Breakers | None = None) -> None:
         """Opens nothing. Raises InvalidInputError when the SDK is not installed."""
         require_extra(OPENAI, "EMBEDDING_BASE_URL or EMBEDDING_API_KEY")
         self.identity = identity_of(settings)
@@ -465,7 +465,7 @@ def checked(vectors: Vectors, count: int, identity: ModelIdentity) -> Vectors:
     return vectors
 
 
-def identity_of(settings: Settings) -> ModelIdentity:
+def identity_of(settings: EmbeddingSettings) -> ModelIdentity:
     """The identity of the model that these settings ask for, without loading anything."""
     if settings.embedding_base_url is None and settings.embedding_api_key is None:
         return WordLlamaEmbedder.identity
@@ -491,7 +491,7 @@ def take_tokens(embedder: Embedder) -> int:
     return taken
 
 
-def make_embedder(settings: Settings, breakers: Breakers | None = None) -> Embedder:
+def make_embedder(settings: EmbeddingSettings, breakers: Breakers | None = None) -> Embedder:
     """Make the embedder of the settings: an OpenAI-compatible endpoint when EMBEDDING_BASE_URL or EMBEDDING_API_KEY is
     set, else the offline model.
 

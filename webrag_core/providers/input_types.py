@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from webrag_core.config import Settings
+from webrag_core.config.embedding import EmbeddingSettings
 
 InputType = Literal["document", "query"]
 
@@ -65,7 +65,7 @@ _CONVENTIONS = (
 )
 
 
-def convention_of(settings: Settings) -> InputConvention:
+def convention_of(settings: EmbeddingSettings) -> InputConvention:
     """Return the convention of EMBEDDING_MODEL, overridden by EMBEDDING_*_PREFIX and EMBEDDING_INPUT_TYPES."""
     name = settings.embedding_model.lower()
     convention = next((value for pattern, value in _CONVENTIONS if re.search(pattern, name)), InputConvention())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from webrag_core.config import Settings
+from webrag_core.config.costs import CostSettings
 from webrag_core.errors import InvalidInputError
 from webrag_core.readable import counted
 from webrag_core.store.spending import Amounts
@@ -77,7 +77,7 @@ class ProviderSpending(BaseModel):
         return f"{self.provider}: {', '.join(parts)}"
 
 
-def load_prices(settings: Settings) -> Prices:
+def load_prices(settings: CostSettings) -> Prices:
     """The prices of PRICES_FILE, else of `prices.toml` in WEBRAG_HOME; none where there is no file.
 
     Raises InvalidInputError for a named file that cannot be read, and for one that is not as `Prices` says.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from webrag_core.config import Settings
+from webrag_core.config.embedding import EmbeddingSettings
 from webrag_core.language.detection import detected, detected_surely
 from webrag_core.language.names import language_name
 from webrag_core.providers.static_model import known_letters
@@ -21,7 +21,7 @@ _JUDGED = 5  # chunks whose language is looked at
 _UNKNOWN, _KNOWN = 0.2, 0.7  # shares of known letters below and above which nothing changes any more
 
 
-def weights_for(query: str, weights: ScoreWeights, settings: Settings | None = None) -> ScoreWeights:
+def weights_for(query: str, weights: ScoreWeights, settings: EmbeddingSettings | None = None) -> ScoreWeights:
     """`weights` as they are for a question that the static model knows the words of; the less it does, the more the
     share of BM25 decides. The cosine then counts as far as the embedding model knows the language."""
     known = min(1.0, max(0.0, (known_letters(query) - _UNKNOWN) / (_KNOWN - _UNKNOWN)))
@@ -29,7 +29,7 @@ def weights_for(query: str, weights: ScoreWeights, settings: Settings | None = N
     return weights.trusting(known, known if knows is None else float(knows))
 
 
-def language_warnings(query: str, chunks: Sequence[RetrievedChunk], settings: Settings) -> list[str]:
+def language_warnings(query: str, chunks: Sequence[RetrievedChunk], settings: EmbeddingSettings) -> list[str]:
     """A warning where the question is surely in one language and the best `_JUDGED` chunks, best first, in others, and
     none of all that were found in the language of the question."""
     language = detected_surely(query)
@@ -53,7 +53,7 @@ def crossing_note(language: str, answered: str, *, bridged: bool) -> str:
     return f"the question is in {first}, the pages are in {second}: {how}"
 
 
-def embedder_knows(language: str | None, settings: Settings) -> bool | None:
+def embedder_knows(language: str | None, settings: EmbeddingSettings) -> bool | None:
     """Whether the configured embedding model knows a language (EMBEDDING_LANGUAGES). None = as far as the vocabulary of
     the static model goes."""
     stated = settings.embedding_languages

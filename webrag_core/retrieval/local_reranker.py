@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from webrag_core.config import Settings
+from webrag_core.config.retrieval import RetrievalSettings
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.indexing.passages import extract_passages
 from webrag_core.indexing.terms import terms
@@ -28,7 +28,7 @@ class LocalReranker:
 
     name = "local"
 
-    def __init__(self, embedder: Embedder, settings: Settings | None = None) -> None:
+    def __init__(self, embedder: Embedder, settings: RetrievalSettings | None = None) -> None:
         self._embedder = embedder
         self._settings = settings
 

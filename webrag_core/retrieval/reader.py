@@ -15,7 +15,7 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from webrag_core.config import Settings
+from webrag_core.config.reranking import RerankingSettings
 from webrag_core.errors import ReadingModelError
 from webrag_core.indexing.markdown import plain_text, without_link_lines
 from webrag_core.indexing.passages import extract_passages
@@ -65,7 +65,7 @@ class Reader:
             return []
 
 
-def make_reader(settings: Settings) -> Reader | None:
+def make_reader(settings: RerankingSettings) -> Reader | None:
     """The reader of the settings, if any."""
     return Reader() if settings.webrag_reader != "none" else None
 

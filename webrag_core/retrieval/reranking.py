@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from webrag_core.config import Settings
+from webrag_core.config.retrieval import RetrievalSettings
 from webrag_core.errors import RerankError
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.providers.embedder import WordLlamaEmbedder
@@ -145,7 +146,7 @@ def make_reranker(
     return reranker if memory is None else RememberingReranker(reranker, memory)
 
 
-def local_reranker(settings: Settings | None = None) -> LocalReranker:
+def local_reranker(settings: RetrievalSettings | None = None) -> LocalReranker:
     """The local reranker, always on the static model: it scores passages in every round, which a paid embedding
     endpoint would charge for, and the fallback of a failed provider must not need a network."""
     return LocalReranker(WordLlamaEmbedder(), settings)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import AsyncConnection, AsyncCursor
 
-from webrag_core.config import Settings
+from webrag_core.config.retrieval import RetrievalSettings
 from webrag_core.errors import EmbeddingError, StoreError
 from webrag_core.providers.embedder import Embedder, Vectors
 from webrag_core.retrieval.chunk_store import ParentRow, load_siblings
@@ -57,7 +57,7 @@ class Searcher:
     nothing else, raises EmbeddingError.
     """
 
-    def __init__(self, database: Database, embedder: Embedder, model_id: int, settings: Settings) -> None:
+    def __init__(self, database: Database, embedder: Embedder, model_id: int, settings: RetrievalSettings) -> None:
         self._database = database
         self._embedder = embedder
         self._model_id = model_id

@@ -19,7 +19,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webrag_core.config import Settings
+from webrag_core.config.retrieval import RetrievalSettings
 from webrag_core.errors import IntegrityError, InvalidInputError
 
 LEAST, MOST = 0.01, 0.60
@@ -82,12 +82,12 @@ NAMES = tuple(field.name for field in fields(ScoreWeights))
 SHIPPED = ScoreWeights()
 
 
-def weights_file(settings: Settings) -> Path:
+def weights_file(settings: RetrievalSettings) -> Path:
     """Where the release in force lies, if there is one."""
     return settings.retrieval_weights_file or settings.webrag_home / "feedback" / "weights.json"
 
 
-def weights_in_force(settings: Settings) -> ScoreWeights:
+def weights_in_force(settings: RetrievalSettings) -> ScoreWeights:
     """The released weights, or those that ship. Raises IntegrityError for a file that is no release."""
     path = weights_file(settings)
     try:

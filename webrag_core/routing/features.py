@@ -11,7 +11,7 @@ from psycopg import AsyncConnection
 
 from webrag_core.acquisition.legal_identifiers import parse_legal_identifier
 from webrag_core.acquisition.urls import canonicalise, site_roots
-from webrag_core.config import Settings
+from webrag_core.config.fetching import FetchingSettings
 from webrag_core.corpus.ingestor import same_web
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.history.document_apis.opening import named_source
@@ -120,7 +120,12 @@ class CorpusState:
 
 
 async def read_question(
-    connection: AsyncConnection, question: Question, settings: Settings, acquirer: str, *, now: datetime | None = None
+    connection: AsyncConnection,
+    question: Question,
+    settings: FetchingSettings,
+    acquirer: str,
+    *,
+    now: datetime | None = None,
 ) -> Read:
     """Read the question, and what the corpus holds of it. `acquirer` is the one that pages would be fetched by: copies
     of a snapshot do not stand in for live pages. Raises FetchError(INVALID_URL)."""

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping
 
 from webrag_core.config import Settings
+from webrag_core.config.answering import AnsweringSettings
 from webrag_core.errors import ChatError, InvalidInputError
 from webrag_core.history.document_apis.opening import named_source
 from webrag_core.indexing.pipeline import Corpus
@@ -23,7 +24,7 @@ logger = logging.getLogger(__name__)
 _LARGEST_SHARE = 1 / 3  # of the time of an answer, for its plan by a model
 
 
-def budget_of(settings: Settings) -> Budget:
+def budget_of(settings: AnsweringSettings) -> Budget:
     """What one answer may spend."""
     return Budget(seconds=settings.answer_seconds, chat_calls=settings.answer_chat_calls)
 

@@ -23,7 +23,7 @@ from webrag_core.errors import StoreError
 from webrag_core.store.spending import Spending
 
 if TYPE_CHECKING:
-    from webrag_core.config import Settings
+    from webrag_core.config.breakers import BreakerSettings
     from webrag_core.store.database import Database
 
 logger = logging.getLogger(__name__)
@@ -76,7 +76,7 @@ class Breakers:
         self._clock = clock
 
     @classmethod
-    def for_settings(cls, database: Database, settings: Settings) -> Self:
+    def for_settings(cls, database: Database, settings: BreakerSettings) -> Self:
         """With the limits of the settings."""
         return cls(database, failures=settings.breaker_failures, seconds=settings.breaker_seconds)
 

@@ -21,7 +21,7 @@ from psycopg.rows import Row
 from psycopg.types import TypeInfo
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from webrag_core.config import Settings
+from webrag_core.config.database import DatabaseSettings
 from webrag_core.errors import StoreError
 from webrag_core.store.claims import Claims
 from webrag_core.store.embedded import embedded_url, exit_on_sigterm, restarted
@@ -74,7 +74,7 @@ class Database:
         )
 
     @classmethod
-    async def reach(cls, settings: Settings) -> Self:
+    async def reach(cls, settings: DatabaseSettings) -> Self:
         """Start or reach the server, and nothing more: the schema is as it is, and there is no pool (`long_job`).
 
         Raises StoreError.
@@ -92,7 +92,7 @@ class Database:
         return cls(url, Limits(settings.database_lock_timeout, settings.database_statement_timeout), restart)
 
     @classmethod
-    async def open(cls, settings: Settings) -> Self:
+    async def open(cls, settings: DatabaseSettings) -> Self:
         """Start or reach the server, bring the schema up to date, open the pool.
 
         Raises StoreError when the database cannot be reached, lacks pgvector, is of a newer version, is locked by

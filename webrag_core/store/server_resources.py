@@ -11,7 +11,7 @@ from typing import Self
 
 import psutil
 
-from webrag_core.config import Settings
+from webrag_core.config.database import DatabaseSettings
 
 _MB = 2**20
 _LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))  # of a container
@@ -44,15 +44,15 @@ class ServerResources:
         )
 
     @classmethod
-    def chosen(cls, settings: Settings) -> Self:
+    def chosen(cls, settings: DatabaseSettings) -> Self:
         """Those of the machine, but for what the settings say."""
         machine = cls.of_machine()
         buffers, memory = settings.database_shared_buffers, settings.database_maintenance_memory
-        cache, workers = settings.database_cache, settings.database_maintenance_workers
+        workers = settings.database_maintenance_workers
         return cls(
             machine.shared_buffers if buffers is None else buffers,
             machine.maintenance_memory if memory is None else memory,
-            machine.cache if cache is None else cache,
+            machine.cache,
             machine.maintenance_workers if workers is None else workers,
             settings.webrag_keep_database_seconds,
         )

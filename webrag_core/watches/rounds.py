@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from webrag_core.answering.manager import Manager
-from webrag_core.config import Settings
+from webrag_core.config.alerts import AlertSettings
 from webrag_core.errors import WebragError
 from webrag_core.providers.alerts import Alert, send_alert
 from webrag_core.retrieval.models import Contract
@@ -51,7 +51,7 @@ class _Piece:
 async def make_round(
     database: Database,
     manager: Manager,
-    settings: Settings,
+    settings: AlertSettings,
     *,
     only: Collection[int] | None = None,
     dry_run: bool = False,
@@ -109,7 +109,7 @@ async def _move(database: Database, due: Due, new: Compared) -> bool:
         return await move_on(connection, due.watch.watch_id, due.compared, new)
 
 
-async def _send(database: Database, settings: Settings, message: Sequence[_Piece], problems: list[str]) -> bool:
+async def _send(database: Database, settings: AlertSettings, message: Sequence[_Piece], problems: list[str]) -> bool:
     """Send one message. Where it reached nobody its watches go back, and the next round tells of them."""
     alert = alert_of([piece.news for piece in message])
     failed = await _deliver(settings, alert)
@@ -123,7 +123,7 @@ async def _send(database: Database, settings: Settings, message: Sequence[_Piece
     return False
 
 
-async def _deliver(settings: Settings, alert: Alert) -> list[str]:
+async def _deliver(settings: AlertSettings, alert: Alert) -> list[str]:
     """What went wrong, a line for each address. Goes on to its end when the round is cancelled: a message on its way
     may have arrived."""
     if settings.alert_log:

@@ -7,6 +7,7 @@ from functools import partial
 
 from webrag_core.application.command_calls import CommandRunner
 from webrag_core.config import Settings
+from webrag_core.config.serving import ServingSettings
 from webrag_core.http_guard import is_loopback
 from webrag_core.http_server import serve_app
 from webrag_core.web.app import web_app
@@ -21,6 +22,6 @@ def serve(settings: Settings, listening: Callable[[Settings], None], commands: C
     serve_app(partial(web_app, commands=commands), settings, listening)
 
 
-def runs_commands(settings: Settings) -> bool:
+def runs_commands(settings: ServingSettings) -> bool:
     """Whether the server runs commands for other processes: only those of this machine reach it."""
     return is_loopback(settings.mcp_host)

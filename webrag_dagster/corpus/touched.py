@@ -9,7 +9,7 @@ import dagster as dg
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.application.services import Services
-from webrag_core.config import Settings
+from webrag_core.config.embedding import EmbeddingSettings
 from webrag_core.corpus.sources import keys_of, sources_of_urls
 from webrag_core.indexing.embedding_models import live_identity
 from webrag_core.indexing.pipeline import AddedDocument, Corpus
@@ -70,7 +70,7 @@ async def _log_touched(context: dg.OpExecutionContext, corpus: WatchedCorpus) ->
 async def unreported_materializations(
     instance: dg.DagsterInstance,
     database: Database,
-    settings: Settings,
+    settings: EmbeddingSettings,
     keys: Sequence[str],
     description: str,
     only: Sequence[str] = tuple(layers.UPSTREAM),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from webrag_core.config import Settings
+from webrag_core.config.alerts import AlertSettings
 from webrag_core.corpus.sources import split_key
 from webrag_core.providers.alerts import Alert, send_alert
 from webrag_dagster import automation
@@ -136,7 +136,7 @@ def owners_line(
 
 def tell(
     context: dg.SensorEvaluationContext | dg.RunFailureSensorContext,
-    settings: Settings,
+    settings: AlertSettings,
     kind: str,
     title: str,
     text: str,

@@ -14,7 +14,8 @@ from upath import UPath  # comes with Dagster, whose I/O managers are made of it
 from webrag_core.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from webrag_core.config import Settings
+    from webrag_core.config.home import HomeSettings
+    from webrag_core.config.platform import PlatformSettings
 
 KEPT = 30
 """Runs of one suite whose files are kept."""
@@ -41,7 +42,7 @@ class RunFiles:
         return str(target)
 
 
-def run_files(settings: Settings, suite: str, run_id: str) -> RunFiles:
+def run_files(settings: PlatformSettings, suite: str, run_id: str) -> RunFiles:
     """Names for a new run, in a folder that exists; files of all but the newest `KEPT` runs are deleted. Raises
     InvalidInputError for a shared folder that cannot be written."""
     folder = _home(settings) / suite
@@ -56,7 +57,7 @@ def run_files(settings: Settings, suite: str, run_id: str) -> RunFiles:
     return RunFiles(folder / f"{stem}.jsonl", folder / f"{stem}.html", shared)
 
 
-def newest_logs(settings: Settings, suites: str) -> dict[str, Path]:
+def newest_logs(settings: PlatformSettings, suites: str) -> dict[str, Path]:
     """The newest run log of each suite whose name fits the pattern, by name. Those of the shared folder are copied here
     first. Raises InvalidInputError for one that cannot be read."""
     home, shared = _home(settings), _shared(settings)
@@ -71,11 +72,11 @@ def newest_logs(settings: Settings, suites: str) -> dict[str, Path]:
     return {name: log for name, log in logs.items() if log is not None}
 
 
-def _home(settings: Settings) -> Path:
+def _home(settings: HomeSettings) -> Path:
     return settings.webrag_home.resolve() / "evals"
 
 
-def _shared(settings: Settings) -> UPath | None:
+def _shared(settings: PlatformSettings) -> UPath | None:
     if settings.webrag_evals_folder is None:
         return None
     with _readable(settings.webrag_evals_folder, "opened"):

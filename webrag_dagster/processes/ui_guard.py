@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from webrag_core.access_token import UI_TOKEN, local_token
 from webrag_core.config import Settings
+from webrag_core.config.platform import PlatformSettings
 from webrag_core.errors import InvalidInputError
 from webrag_core.http_guard import Authority, RequireOwnHost, check_token, is_loopback, parsed_hosts
 from webrag_dagster.page_addresses import PREFIX
@@ -46,7 +47,7 @@ def closed_to_others(settings: Settings, bind: str) -> Settings:
     return settings.model_copy(update={"webrag_ui_token": local_token(settings.webrag_home, UI_TOKEN)})
 
 
-def accepted_hosts(settings: Settings, bind: str) -> frozenset[Authority]:
+def accepted_hosts(settings: PlatformSettings, bind: str) -> frozenset[Authority]:
     """Return the accepted `Host` headers besides loopback, for a server that listens on `bind`.
 
     Raises InvalidInputError for a bad setting, and for a bind beyond loopback without host names.

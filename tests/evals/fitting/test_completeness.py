@@ -23,7 +23,7 @@ from webrag_core.providers.embedder import ModelIdentity, identity_of
 
 pytestmark = pytest.mark.slow
 
-SETTINGS = Settings(_env_file=None)
+SETTINGS = Settings()
 
 
 def drawn(size: int = 3000) -> Sample:

@@ -193,7 +193,7 @@ def test_calibration_error_by_hand() -> None:
 
 
 def test_the_shipped_relevance_says_where_it_comes_from() -> None:
-    settings = Settings(_env_file=None)
+    settings = Settings()
     made, shipped = stored_table(askings()[:400], settings)["provenance"], relevance_provenance()
     assert isinstance(made, dict)
     assert (shipped.label, shipped.n) == (made["label"], 720)

@@ -40,7 +40,7 @@ def suite(server_url: str) -> Suite:
         log = io.StringIO()
         with fresh_database(server_url) as url:
             settings = Settings(
-                _env_file=None, database_url=url, webrag_warc=DEFAULT_SITE, webrag_previews=2, webrag_reader="none"
+                database_url=url, webrag_warc=DEFAULT_SITE, webrag_previews=2, webrag_reader="none"
             ).model_copy(update=changes)
             asyncio.run(index(settings, before))
             walks = run_suite(

@@ -66,7 +66,7 @@ def test_the_recorded_policy_decides_every_round_as_it_was_recorded(recordings: 
         recordings.three_pages,
         recordings.floored,
     ):
-        for one in replay_all(runs, None, Settings(_env_file=None)):
+        for one in replay_all(runs, None, Settings()):
             assert [step.agrees for step in one.steps] == [True] * len(one.run.rounds), one.run.id
             assert (one.end, one.last, one.first_difference) == ("stopped", len(one.run.rounds) - 1, None)
     rules = {done.rule for run in recordings.all for done in run.rounds}
@@ -199,7 +199,7 @@ def test_thresholds_and_budget_can_be_changed(recordings: Recordings) -> None:
 
 
 def test_recorded_settings_win_over_those_of_the_environment(recordings: Recordings) -> None:
-    other = Settings(_env_file=None, webrag_max_pages=30, expansion_min_candidate_score=0.9)
+    other = Settings(webrag_max_pages=30, expansion_min_candidate_score=0.9)
     for one in replay_all(recordings.three_pages, None, other):
         assert all(step.agrees for step in one.steps)
     assert "database_url" not in recordings.matrix[0].settings

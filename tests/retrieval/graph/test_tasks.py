@@ -33,7 +33,7 @@ def python(server_url: str) -> Iterator[Settings]:
     from tests.conftest import FROZEN_SITE
 
     with fresh_database(server_url) as url:
-        settings = Settings(_env_file=None, database_url=url, webrag_warc=FROZEN_SITE)
+        settings = Settings(database_url=url, webrag_warc=FROZEN_SITE)
 
         async def fill() -> None:
             async with Corpus.open(settings) as corpus:

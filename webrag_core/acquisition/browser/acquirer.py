@@ -11,7 +11,7 @@ from webrag_core.acquisition.browser.renderer import Renderer
 from webrag_core.acquisition.http import HttpAcquirer
 from webrag_core.acquisition.robots import RobotsRules
 from webrag_core.acquisition.sitemaps.models import SiteMap
-from webrag_core.config import Settings
+from webrag_core.config.fetching import FetchingSettings
 from webrag_core.result_warnings import Caution
 
 CONCURRENT_BROWSERS = 2
@@ -28,7 +28,7 @@ class BrowserAcquirer:
     frozen = False
     metered = False
 
-    def __init__(self, settings: Settings, direct: HttpAcquirer) -> None:
+    def __init__(self, settings: FetchingSettings, direct: HttpAcquirer) -> None:
         """`direct` fetches the page and everything that it asks for. For one event loop. Raises InvalidInputError where
         the browser is missing.
         """

@@ -19,7 +19,7 @@ from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.browser import chromium
 from webrag_core.acquisition.browser.isolated_world import IsolatedWorld
 from webrag_core.acquisition.browser.requests import Fetch, PageRequests
-from webrag_core.config import Settings
+from webrag_core.config.fetching import FetchingSettings
 from webrag_core.errors import FetchError, Reason
 
 START_SECONDS = 30.0
@@ -43,7 +43,7 @@ class Rendered:
 class Renderer:
     """Renders pages, each in a browser process of its own. Between them only the driver stays, which opens no page."""
 
-    def __init__(self, settings: Settings, fetch: Fetch) -> None:
+    def __init__(self, settings: FetchingSettings, fetch: Fetch) -> None:
         """Requests of pages go to `fetch`. Raises InvalidInputError where there is no browser."""
         self._browser = chromium.find_chromium(settings.webrag_browser)
         self._fetch = fetch

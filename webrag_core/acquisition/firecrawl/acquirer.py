@@ -21,7 +21,7 @@ from webrag_core.acquisition.sitemaps.listing import Listed, Listing, TitleRank,
 from webrag_core.acquisition.sitemaps.merge import MapMerge
 from webrag_core.acquisition.sitemaps.models import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS, MapFile, SiteMap
 from webrag_core.acquisition.urls import canonicalise
-from webrag_core.config import Settings
+from webrag_core.config.fetching import FetchingSettings
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.result_warnings import Caution
 from webrag_core.store.breakers import Breakers
@@ -41,7 +41,7 @@ class FirecrawlAcquirer:
     metered = True
     at_a_time = AT_A_TIME
 
-    def __init__(self, settings: Settings, gate: NetworkGate, breakers: Breakers | None = None) -> None:
+    def __init__(self, settings: FetchingSettings, gate: NetworkGate, breakers: Breakers | None = None) -> None:
         """`gate` checks every URL that goes out and comes back. Raises InvalidInputError without the SDK."""
         self._api = FirecrawlApi(settings, breakers)
         self._gate = gate

@@ -18,7 +18,7 @@ import httpx
 from pydantic import ValidationError
 
 from webrag_core.acquisition.firecrawl.wire import Scraped, ScrapeFailure, failure_of, status_failure
-from webrag_core.config import Settings
+from webrag_core.config.fetching import FetchingSettings
 from webrag_core.errors import Reason
 from webrag_core.providers.endpoint import trust_store
 from webrag_core.providers.retry import Failure, RetryingEndpoint
@@ -59,7 +59,7 @@ class BatchPage:
 class FirecrawlApi:
     """The calls that the acquirer needs. Every one returns a ScrapeFailure instead of raising."""
 
-    def __init__(self, settings: Settings, breakers: Breakers | None = None) -> None:
+    def __init__(self, settings: FetchingSettings, breakers: Breakers | None = None) -> None:
         """Opens nothing."""
         import firecrawl  # noqa: F401  takes seconds, which must not go off the time for the first page
 

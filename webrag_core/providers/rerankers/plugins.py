@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from webrag_core.config import Settings
+from webrag_core.config.reranking import RerankingSettings
 from webrag_core.errors import RerankError
 from webrag_core.plugins import RERANKERS, Plugin, failure_of
 from webrag_core.providers.rerankers.protocol import Reranked, Reranker
@@ -29,7 +30,7 @@ class GuardedReranker:
     """A reranker of another package. Implements `Reranker`: its ranking is checked, has RERANKER_TIMEOUT, and whatever
     it raises costs the ranking and not the answer."""
 
-    def __init__(self, plugin: Plugin, reranker: Reranker, settings: Settings) -> None:
+    def __init__(self, plugin: Plugin, reranker: Reranker, settings: RerankingSettings) -> None:
         self.name = reranker.name
         self._plugin = plugin
         self._reranker = reranker

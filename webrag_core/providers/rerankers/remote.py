@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from webrag_core.config import Settings
+from webrag_core.config.reranking import RerankingSettings
 from webrag_core.errors import InvalidInputError, RerankError
 from webrag_core.providers.announcement import Announcement
 from webrag_core.providers.endpoint import load_package
@@ -61,7 +61,7 @@ class RemoteReranker(ABC):
     model: ClassVar[str]
     package: ClassVar[str | None] = None
 
-    def __init__(self, settings: Settings, breakers: Breakers | None = None) -> None:
+    def __init__(self, settings: RerankingSettings, breakers: Breakers | None = None) -> None:
         """Raises InvalidInputError where neither key nor URL is set."""
         if settings.reranker_api_key is None and settings.reranker_base_url is None:
             raise InvalidInputError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from webrag_core.acquisition.legal_identifiers import parse_legal_identifier
-from webrag_core.config import Settings
+from webrag_core.config.fetching import FetchingSettings
 from webrag_core.corpus.version_texts import version_texts
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
@@ -43,7 +43,9 @@ class ApiAgent:
         return output
 
 
-def _sorted_out(identifiers: Sequence[str], settings: Settings) -> tuple[dict[str, list[str]], list[InvalidInputError]]:
+def _sorted_out(
+    identifiers: Sequence[str], settings: FetchingSettings
+) -> tuple[dict[str, list[str]], list[InvalidInputError]]:
     """The identifiers for each source, and why others can be asked of none."""
     by_source: dict[str, list[str]] = {}
     refused: list[InvalidInputError] = []
@@ -56,7 +58,7 @@ def _sorted_out(identifiers: Sequence[str], settings: Settings) -> tuple[dict[st
     return by_source, refused
 
 
-def _source(identifier: str, settings: Settings) -> tuple[str, str]:
+def _source(identifier: str, settings: FetchingSettings) -> tuple[str, str]:
     """Name of the source, and what it is asked for. Raises InvalidInputError for what is no identifier of a law or of a
     plugin, where there is no web archive."""
     if (named := named_source(identifier)) is not None:
