@@ -6,7 +6,6 @@ import asyncio
 import gc
 import os
 import signal
-import subprocess
 import sys
 import time
 import uuid
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import psycopg
 import pytest
+from filelock import FileLock
 from psycopg import sql
 
 from webrag_core.config import Settings
@@ -55,10 +55,7 @@ hypothesis.settings.load_profile("without clock")
 _OURS = {name.upper() for name in Settings.model_fields}
 
 
-_LARGE_LIBRARIES = (
-    "webrag_dagster.definitions, dagster._cli",
-    "webrag_core.web.app, webrag_core.cli.main, evals.commands, hypothesis, playwright.sync_api",
-)
+_COMPILING = pytest.StashKey[FileLock]()
 _LONG_FILES = ("test_completeness.py", "test_gate.py", "test_worker.py", "test_engine.py", "test_naughty_strings.py")
 
 
@@ -69,12 +66,15 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """In a fresh clone one process compiles the largest libraries before five of them would, all at the same time."""
-    cache = sys.pycache_prefix
-    if cache is not None and not Path(cache).exists() and not hasattr(config, "workerinput"):
-        compiling = [subprocess.Popen([sys.executable, "-c", f"import {names}"]) for names in _LARGE_LIBRARIES]
-        for process in compiling:
-            process.wait()
+    """In a fresh clone one process compiles all that the tests import, while it collects them: the others wait, as each
+    of them would compile the same at the same time."""
+    cache = config.cache
+    if hasattr(config, "workerinput") and cache is not None:
+        folder = cache.mkdir("compiled")
+        lock = config.stash[_COMPILING] = FileLock(folder / "lock")
+        lock.acquire()
+        if (folder / "done").exists():
+            lock.release()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -83,10 +83,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name not in _LONG_FILES)
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """What was imported stays: the garbage collector need not look through it again and again, 3 % of the time."""
     gc.collect()
     gc.freeze()
+    lock = session.config.stash.get(_COMPILING, None)
+    if lock is not None and lock.is_locked:
+        Path(lock.lock_file).with_name("done").touch()
+        lock.release()
 
 
 @pytest.fixture(autouse=True)

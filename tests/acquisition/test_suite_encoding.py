@@ -6,22 +6,19 @@ import codecs
 
 import pytest
 
-from tests.suites import EncodingCase, encoding_cases
+from tests.suites import encoding_cases
 from webrag_core.acquisition.charset import codec_of, decode_page, page_encoding
 
 CASES = encoding_cases()
 
 
-def test_the_suite_is_whole() -> None:
+def test_encoding_and_text_are_the_suites() -> None:
     assert len(CASES) == 82
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_encoding_and_text_are_the_suites(case: EncodingCase) -> None:
-    expected = codec_of(case.label)
-    assert expected is not None
-    assert page_encoding(case.body, None) == expected
-    assert decode_page(case.body, None) == case.body.decode(expected, "replace").removeprefix("\ufeff")
+    for case in CASES:
+        expected = codec_of(case.label)
+        assert expected is not None, case.name
+        assert page_encoding(case.body, None) == expected, case.name
+        assert decode_page(case.body, None) == case.body.decode(expected, "replace").removeprefix("\ufeff"), case.name
 
 
 LATE = b"<!--" + b"x" * 2_000 + b"-->"
