@@ -54,28 +54,27 @@ def by_path(found: CorpusSearch) -> dict[str, float]:
     return {one.chunk.source_url.removeprefix(SITE): one.reranked_score for one in found.chunks}
 
 
-@pytest.mark.parametrize(
-    ("more", "expected", "undated"),
-    [
-        ({"requested_years": [2015]}, {"/old"}, 1),
-        ({"requested_years": [2025, 2024]}, {"/new", "/year-old"}, 1),
-        ({"requested_years": [2018]}, set(), 1),  # published then, but the page says that it is of 2025
-        ({"dated": DateRange(start=datetime(2024, 12, 31, tzinfo=UTC))}, {"/new", "/year-old", "/future"}, 1),
-        ({"dated": DateRange(end=datetime(2024, 12, 31, 23, 59, tzinfo=UTC))}, {"/old"}, 1),
-        ({"dated": DateRange()}, {"/new", "/year-old", "/old", "/future"}, 1),
-        ({"dated": DateRange(end=NOW), "requested_years": [2031, 2015]}, {"/old"}, 1),
-        ({"dated": DateRange(end=NOW), "filters": ScopeFilter(documents=[])}, set(), 0),
-    ],
-)
-def test_years_and_dates_are_hard_filters_and_say_what_they_left_out(
-    settings: Settings, more: dict[str, Any], expected: set[str], undated: int
-) -> None:
+FILTERED: list[tuple[dict[str, Any], set[str], int]] = [
+    ({"requested_years": [2015]}, {"/old"}, 1),
+    ({"requested_years": [2025, 2024]}, {"/new", "/year-old"}, 1),
+    ({"requested_years": [2018]}, set(), 1),  # published then, but the page says that it is of 2025
+    ({"dated": DateRange(start=datetime(2024, 12, 31, tzinfo=UTC))}, {"/new", "/year-old", "/future"}, 1),
+    ({"dated": DateRange(end=datetime(2024, 12, 31, 23, 59, tzinfo=UTC))}, {"/old"}, 1),
+    ({"dated": DateRange()}, {"/new", "/year-old", "/old", "/future"}, 1),
+    ({"dated": DateRange(end=NOW), "requested_years": [2031, 2015]}, {"/old"}, 1),
+    ({"dated": DateRange(end=NOW), "filters": ScopeFilter(documents=[])}, set(), 0),
+]
+"""Filters, the pages that they let through, and how many undated ones they leave out."""
+
+
+def test_years_and_dates_are_hard_filters_and_say_what_they_left_out(settings: Settings) -> None:
     async def work(corpus: Corpus) -> None:
-        found = await ask(corpus, **more)
-        assert set(by_path(found)) == expected
-        assert found.corpus_stats.total_documents == len(expected)
-        left_out = [f"pages without a date, excluded by the date filter: {undated}"]
-        assert found.warnings == (left_out if undated else [])
+        for more, expected, undated in FILTERED:
+            found = await ask(corpus, **more)
+            assert set(by_path(found)) == expected, more
+            assert found.corpus_stats.total_documents == len(expected)
+            left_out = [f"pages without a date, excluded by the date filter: {undated}"]
+            assert found.warnings == (left_out if undated else [])
 
     searching(settings, work)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
@@ -46,6 +47,7 @@ ODD = [
     LONG,
     "x" * 9_990,
 ]
+MODES: tuple[Mode, ...] = ("auto", "chunk", "full_context")
 PATTERNS = [pattern for pattern in Pattern if pattern is not Pattern.FILTERED]
 
 
@@ -70,10 +72,9 @@ def check(found: CorpusSearch) -> None:
     assert relevances == sorted(relevances, reverse=True)
 
 
-@pytest.mark.parametrize("pattern", Pattern)
-def test_an_empty_corpus_has_no_answer_and_no_error(settings: Settings, pattern: Pattern) -> None:
+def test_an_empty_corpus_has_no_answer_and_no_error(settings: Settings) -> None:
     async def work(corpus: Corpus) -> None:
-        for mode in ("auto", "chunk", "full_context"):
+        for pattern, mode in itertools.product(Pattern, MODES):
             found = await search(corpus, request("Which animal eats krill?", pattern, mode))
             assert (found.chunks, found.citations, found.candidates, found.warnings) == ([], [], 0, [])
             assert (found.corpus_stats.total_documents, found.corpus_stats.total_tokens) == (0, 0)
@@ -81,10 +82,9 @@ def test_an_empty_corpus_has_no_answer_and_no_error(settings: Settings, pattern:
     over_pages(settings, {}, work)
 
 
-@pytest.mark.parametrize("pattern", Pattern)
-def test_one_page_is_found_whatever_the_pattern(settings: Settings, pattern: Pattern) -> None:
+def test_one_page_is_found_whatever_the_pattern(settings: Settings) -> None:
     async def work(corpus: Corpus) -> None:
-        for mode in ("auto", "chunk", "full_context"):
+        for pattern, mode in itertools.product(Pattern, MODES):
             found = await search(corpus, request("Which animal eats krill?", pattern, mode))
             check(found)
             assert [one.chunk.source_url for one in found.chunks] == [f"{SITE}/whales"]
@@ -93,10 +93,9 @@ def test_one_page_is_found_whatever_the_pattern(settings: Settings, pattern: Pat
     over_pages(settings, {"/whales": ENGLISH["/whales"]}, work)
 
 
-@pytest.mark.parametrize("query", ODD, ids=lambda query: ascii(query[:12]))
-def test_queries_that_are_hardly_any(settings: Settings, query: str) -> None:
+def test_queries_that_are_hardly_any(settings: Settings) -> None:
     async def work(corpus: Corpus) -> None:
-        for pattern in PATTERNS:
+        for query, pattern in itertools.product(ODD, PATTERNS):
             check(await search(corpus, request(query, pattern)))
 
     over_pages(settings, ENGLISH | FOREIGN, work)
@@ -111,24 +110,23 @@ def test_a_query_of_thousands_of_tokens_is_searched(settings: Settings) -> None:
     over_pages(settings, ENGLISH, work)
 
 
-@pytest.mark.parametrize("path", QUERIES)
-def test_a_query_in_another_script_finds_the_page_in_that_script(settings: Settings, path: str) -> None:
+def test_a_query_in_another_script_finds_the_page_in_that_script(settings: Settings) -> None:
     async def work(corpus: Corpus) -> None:
-        for pattern in PATTERNS:
+        for (path, query), pattern in itertools.product(QUERIES.items(), PATTERNS):
             if pattern is not Pattern.SEMANTIC:  # the offline model hardly knows them
-                found = await search(corpus, request(QUERIES[path], pattern))
+                found = await search(corpus, request(query, pattern))
                 assert found.chunks[0].chunk.source_url == SITE + path
 
     over_pages(settings, ENGLISH | FOREIGN, work)
 
 
-@pytest.mark.parametrize("path", QUERIES)
-def test_a_query_in_another_script_finds_nothing_sure_in_an_english_corpus(settings: Settings, path: str) -> None:
+def test_a_query_in_another_script_finds_nothing_sure_in_an_english_corpus(settings: Settings) -> None:
     async def work(corpus: Corpus) -> None:
-        for pattern in PATTERNS:
-            check(await search(corpus, request(QUERIES[path], pattern)))
-        found = await search(corpus, SearchRequest(query=QUERIES[path]))
-        assert all(one.reranked_score < 0.5 for one in found.chunks)
+        for query in QUERIES.values():
+            for pattern in PATTERNS:
+                check(await search(corpus, request(query, pattern)))
+            found = await search(corpus, SearchRequest(query=query))
+            assert all(one.reranked_score < 0.5 for one in found.chunks)
 
     over_pages(settings, ENGLISH, work)
 

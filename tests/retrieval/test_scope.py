@@ -59,34 +59,34 @@ async def paths(corpus: Corpus, ids: dict[str, int], wanted: ScopeFilter) -> set
     return {names[document] for document in inside}
 
 
-@pytest.mark.parametrize(
-    ("wanted", "expected"),
-    [
-        (ScopeFilter(), {"/plain", "/table", "/code"}),
-        (ScopeFilter(sources=["site.example"]), {"/plain", "/table", "/code"}),
-        (ScopeFilter(languages=["en"]), {"/plain", "/table"}),
-        (ScopeFilter(languages=["EN-gb"]), {"/table"}),
-        (ScopeFilter(languages=["e"]), set()),
-        (ScopeFilter(languages=["fr", "de"]), {"/code"}),
-        (ScopeFilter(types=["html"]), {"/plain"}),
-        (ScopeFilter(types=["pdf", "text"]), {"/table", "/code"}),
-        (ScopeFilter(flags=["table"]), {"/table"}),
-        (ScopeFilter(flags=["table", "code"]), {"/table", "/code"}),
-        (ScopeFilter(published=DateRange(start=EARLY)), {"/plain", "/table"}),
-        (ScopeFilter(published=DateRange(EARLY, LATE)), {"/plain"}),
-        (ScopeFilter(modified=DateRange(end=LATE)), {"/plain"}),
-        (ScopeFilter(modified=DateRange()), {"/plain", "/table"}),
-        (ScopeFilter(fetched=DateRange(end=LATE + timedelta(days=36_500))), {"/plain", "/table", "/code"}),
-        (ScopeFilter(published=DateRange(LATE, LATE)), set()),
-        (ScopeFilter(languages=["en"], types=["pdf"], published=DateRange(start=EARLY)), {"/table"}),
-        (ScopeFilter(languages=["en"], types=["text"]), set()),
-        (ScopeFilter(documents=[2**40, -1, 0]), set()),
-        *((ScopeFilter(**{name: []}), set()) for name in ("documents", "sources", "languages", "types", "flags")),
-    ],
-)
-def test_what_a_filter_lets_through(settings: Settings, wanted: ScopeFilter, expected: set[str]) -> None:
+LET_THROUGH = [
+    (ScopeFilter(), {"/plain", "/table", "/code"}),
+    (ScopeFilter(sources=["site.example"]), {"/plain", "/table", "/code"}),
+    (ScopeFilter(languages=["en"]), {"/plain", "/table"}),
+    (ScopeFilter(languages=["EN-gb"]), {"/table"}),
+    (ScopeFilter(languages=["e"]), set()),
+    (ScopeFilter(languages=["fr", "de"]), {"/code"}),
+    (ScopeFilter(types=["html"]), {"/plain"}),
+    (ScopeFilter(types=["pdf", "text"]), {"/table", "/code"}),
+    (ScopeFilter(flags=["table"]), {"/table"}),
+    (ScopeFilter(flags=["table", "code"]), {"/table", "/code"}),
+    (ScopeFilter(published=DateRange(start=EARLY)), {"/plain", "/table"}),
+    (ScopeFilter(published=DateRange(EARLY, LATE)), {"/plain"}),
+    (ScopeFilter(modified=DateRange(end=LATE)), {"/plain"}),
+    (ScopeFilter(modified=DateRange()), {"/plain", "/table"}),
+    (ScopeFilter(fetched=DateRange(end=LATE + timedelta(days=36_500))), {"/plain", "/table", "/code"}),
+    (ScopeFilter(published=DateRange(LATE, LATE)), set()),
+    (ScopeFilter(languages=["en"], types=["pdf"], published=DateRange(start=EARLY)), {"/table"}),
+    (ScopeFilter(languages=["en"], types=["text"]), set()),
+    (ScopeFilter(documents=[2**40, -1, 0]), set()),
+    *((ScopeFilter(**{name: []}), set()) for name in ("documents", "sources", "languages", "types", "flags")),
+]
+
+
+def test_what_a_filter_lets_through(settings: Settings) -> None:
     async def work(corpus: Corpus, ids: dict[str, int]) -> None:
-        assert await paths(corpus, ids, wanted) == expected
+        for wanted, expected in LET_THROUGH:
+            assert await paths(corpus, ids, wanted) == expected, wanted
 
     scoped(settings, work)
 
@@ -100,19 +100,19 @@ def test_documents_and_other_fields_must_agree(settings: Settings) -> None:
     scoped(settings, work)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "message"),
-    [
-        (ScopeFilter(sources=["elsewhere.example"]), "no such source: elsewhere.example"),
-        (ScopeFilter(sources=["nul\0"]), "source contains a NUL"),
-        (ScopeFilter(languages=["\udcff"]), "language contains a NUL"),
-        (ScopeFilter(flags=[" "]), "flag is empty"),
-    ],
-)
-def test_what_no_scope_can_be_made_of(settings: Settings, wanted: ScopeFilter, message: str) -> None:
+REFUSED = [
+    (ScopeFilter(sources=["elsewhere.example"]), "no such source: elsewhere.example"),
+    (ScopeFilter(sources=["nul\0"]), "source contains a NUL"),
+    (ScopeFilter(languages=["\udcff"]), "language contains a NUL"),
+    (ScopeFilter(flags=[" "]), "flag is empty"),
+]
+
+
+def test_what_no_scope_can_be_made_of(settings: Settings) -> None:
     async def work(corpus: Corpus, ids: dict[str, int]) -> None:
-        with pytest.raises(InvalidInputError, match=message):
-            await paths(corpus, ids, wanted)
+        for wanted, message in REFUSED:
+            with pytest.raises(InvalidInputError, match=message):
+                await paths(corpus, ids, wanted)
 
     scoped(settings, work)
 
