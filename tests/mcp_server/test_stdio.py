@@ -145,6 +145,7 @@ def test_nothing_but_protocol_on_stdout_and_hanging_up_leaves_no_answer_running(
     assert states(database_url) == [*before, ("failed", "cancelled")]
 
 
+@pytest.mark.slow
 def test_a_signal_leaves_no_answer_running(database_url: str, tmp_path: Path) -> None:
     with serving(Reply({}, hold=True)) as site:
         host, hanging = held_answer(site, 2)

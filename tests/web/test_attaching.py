@@ -193,6 +193,7 @@ def test_only_who_may_change_the_corpus_attaches(database_url: str) -> None:
 
 
 @pytest.mark.alone
+@pytest.mark.slow
 @needs_chromium
 def test_from_the_start_page_to_a_right_answer(database_url: str, browser: Browser) -> None:
     with serving_kettles(39) as site, opened(database_url, site) as client:

@@ -151,6 +151,7 @@ def test_no_other_site_judges(client: httpx2.Client, database: str, answered: st
 
 
 @pytest.mark.alone
+@pytest.mark.slow
 @needs_chromium
 def test_a_person_asks_on_and_judges_by_keyboard(
     client: httpx2.Client, database: str, browser: Browser, answered: str, followed: str

@@ -300,6 +300,7 @@ def test_everybody_can_use_the_pages(site: httpx2.Client, browser: Browser) -> N
 
 @needs_chromium
 @pytest.mark.alone
+@pytest.mark.slow
 def test_a_person_goes_from_the_search_to_the_past_and_the_graph(site: httpx2.Client, browser: Browser) -> None:
     """By keyboard alone, scripts switched off."""
     page = new_page(browser, java_script_enabled=False)
