@@ -159,7 +159,7 @@ async def ask(corpus: Corpus, goldens: Sequence[GoldenQuery], *, policy: str, bu
     measured = Measured()
     loop = OrchestratorEngine(corpus)
     for golden in goldens:
-        request = AnswerRequest(urls=(golden.seed_url,), query=golden.query, policy=policy, expansion_budget=budget)
+        request = AnswerRequest(urls=(golden.seed_url,), question=golden.query, policy=policy, expansion_budget=budget)
         servers = await server_work.servers_of(corpus.database)
         whole, inner = Clock(), Clock()
 
@@ -190,7 +190,7 @@ async def floors(corpus: Corpus, goldens: Sequence[GoldenQuery], *, policy: str,
     sums: dict[str, server_work.Floor] = defaultdict(server_work.Floor)
     loop = OrchestratorEngine(corpus)
     for golden in goldens:
-        request = AnswerRequest(urls=(golden.seed_url,), query=golden.query, policy=policy, expansion_budget=budget)
+        request = AnswerRequest(urls=(golden.seed_url,), question=golden.query, policy=policy, expansion_budget=budget)
         clock = Clock()
         with _timed_phases(clock), server_work.recorded(partial(getattr, clock, "current")) as statements:
             await loop.run(request)

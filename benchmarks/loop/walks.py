@@ -128,7 +128,7 @@ def _request_of(site: GraphSite, policy: str, random: Random, settings: Settings
     seeds = tuple(site.root + path for path in ["/", *random.sample(paths, k=min(2, len(paths)))])
     request = AnswerRequest(
         urls=random.choice((*[seeds[:1]] * 5, seeds[1:2], seeds)),
-        query=question(random),
+        question=question(random),
         expansion_budget=random.choice((None, None, None, 0, 1, 3, 8, 20)),
         policy=f"fixed-k:{random.choice((0, 1, 3, 9, 9, 20, 20))}" if policy == "fixed-k" else policy,
         mode=random.choice(("auto", "auto", "auto", "chunk", "full_context")),

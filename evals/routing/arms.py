@@ -145,7 +145,7 @@ async def _walk(
 ) -> dict[str, Any]:
     begun = time.perf_counter()
     result = await engine.run(
-        AnswerRequest(urls=urls, query=golden.query, mode="chunk", scope="source" if stored else "run")
+        AnswerRequest(urls=urls, question=golden.query, mode="chunk", scope="source" if stored else "run")
     )
     seconds = time.perf_counter() - begun
     arm = _arm(golden, result.chunks, seconds=seconds, pages=result.total_urls_ingested)

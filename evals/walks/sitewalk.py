@@ -130,7 +130,7 @@ def request_of(
     """The request that asks a golden, or a twin without the pages that answer it."""
     return AnswerRequest(
         urls=(golden.seed_url,),
-        query=golden.query,
+        question=golden.query,
         policy=policy,
         expansion_budget=expansion_budget,
         scope=scope,

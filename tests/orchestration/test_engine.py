@@ -164,7 +164,7 @@ def test_every_given_url_is_in_scope_from_the_first_round(settings: Settings) ->
         (AnswerRequest(tuple(f"{SITE}/{number}" for number in range(31)), "x"), "WEBRAG_MAX_PAGES"),
         (AnswerRequest((ASYNCIO,), "???"), "no word"),
         (AnswerRequest((ASYNCIO,), "tea " * 300_000), "1,200,000 characters"),
-        (AnswerRequest((ASYNCIO,), None), "query must be a text"),  # type: ignore[arg-type]
+        (AnswerRequest((ASYNCIO,), None), "question must be a text"),  # type: ignore[arg-type]
         (AnswerRequest(ASYNCIO, "x"), "sequence of URLs"),  # type: ignore[arg-type]
         (AnswerRequest((None,), "x"), "sequence of URLs"),  # type: ignore[arg-type]
         (AnswerRequest((ASYNCIO,), "x", mode="bogus"), "unknown mode 'bogus'"),  # type: ignore[arg-type]

@@ -126,8 +126,7 @@ class Ask(AskParameters):
 
 
 class GatherEvidence(EvidenceParameters):
-    """A question for evidence, looked for from `urls` on. All fields are those of `AnswerRequest` in the library, where
-    the question is `query`."""
+    """A question for evidence, looked for from `urls` on. All fields are those of `AnswerRequest` in the library."""
 
     def as_request(self, settings: ExpansionSettings) -> AnswerRequest:
         """The engine's request, checked. Raises InvalidInputError, FetchError(INVALID_URL)."""
@@ -136,7 +135,7 @@ class GatherEvidence(EvidenceParameters):
         check_list("constraint", self.constraints, MOST_CONSTRAINTS)
         request = AnswerRequest(
             urls=self.urls,
-            query=self.question,
+            question=self.question,
             intent=self.intent,
             known_context=self.known_context,
             constraints=self.constraints,

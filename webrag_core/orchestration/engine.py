@@ -49,7 +49,7 @@ class OrchestratorEngine:
         tell: Tell | None = None,
         conclude: Conclude | None = None,
     ) -> OrchestrationResult:
-        """Find evidence for `request.query`, starting at `request.urls` (the first is the seed).
+        """Find evidence for `request.question`, starting at `request.urls` (the first is the seed).
 
         `progress(phase, round)` is called when a phase begins and when a round ends, `tell(event)` with every event of
         `stream` but the last. Every stop has one rule id. A deadline or a failing embedding model ends the run with the
@@ -97,7 +97,7 @@ class OrchestratorEngine:
         budget = ceiling if request.expansion_budget is None else min(request.expansion_budget, ceiling)
         with clock.phase("query_analysis_ms"):
             analysed = await self._analyst.analyse(
-                request.query,
+                request.question,
                 intent=request.intent,
                 known_context=request.known_context,
                 constraints=request.constraints,
@@ -138,7 +138,7 @@ class OrchestratorEngine:
                 connection,
                 run.answer_id,
                 seed_url=run.frontier.seeds[0],
-                query=request.query,
+                query=request.question,
                 policy=run.policy.name,
                 options={
                     "urls": list(run.frontier.seeds),

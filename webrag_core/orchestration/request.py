@@ -34,7 +34,7 @@ class AnswerRequest:
 
     `expansion_budget` is the maximum number of rounds that follow links: None = automatic, 0 = none; never above
     MAX_EXPANSION_DEPTH. `known_context` holds facts that the caller already has: passages that only repeat them are no
-    evidence, and a model that analyses the query reads them. `policy` None = WEBRAG_POLICY. `max_age` is the age in
+    evidence, and a model that analyses the question reads them. `policy` None = WEBRAG_POLICY. `max_age` is the age in
     seconds above which a stored page is fetched again (None = WEBRAG_MAX_AGE).
 
     `scope` says which stored pages are evidence without being fetched: none ("run"), those of the start pages' sources
@@ -43,7 +43,7 @@ class AnswerRequest:
     """
 
     urls: tuple[str, ...]
-    query: str
+    question: str
     intent: QueryType | None = None
     known_context: str | None = None
     constraints: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class AnswerRequest:
         if not self.urls:
             raise InvalidInputError("no URL given")
         self._check_options()
-        check_question(self.query)
+        check_question(self.question)
         if self.known_context is not None:
             check_text(_text(self.known_context, "known context"), "known context")
             if len(self.known_context) > _MAX_CONTEXT_CHARS:
@@ -112,11 +112,11 @@ class AnswerRequest:
         return frozenset(page_key(canonicalise(url)) for url in self.excluded)
 
 
-def check_question(query: str) -> None:
-    """Raise InvalidInputError for a query that is empty, too long, not valid text, or without a letter or digit."""
-    check_query(_text(query, "query"))
-    if not any(character.isalnum() for character in query):
-        raise InvalidInputError("the query contains no word")
+def check_question(question: str) -> None:
+    """Raise InvalidInputError for a question that is empty, too long, not valid text, or without a letter or digit."""
+    check_query(_text(question, "question"))
+    if not any(character.isalnum() for character in question):
+        raise InvalidInputError("the question contains no word")
 
 
 def _text(value: object, name: str) -> str:

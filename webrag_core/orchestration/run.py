@@ -241,7 +241,7 @@ class Run:
         since = self.begun if request.stored_scope() == "run" else None
         async with self.corpus.database.connection() as connection:
             self.frontier.mapped = await mapped_pages(
-                connection, seeds=self.map_seeds, query=request.query, since=since
+                connection, seeds=self.map_seeds, query=request.question, since=since
             )
 
     async def _fetch(self, pages: dict[str, int], seconds: dict[str, float], *, preview: bool = False) -> Expansion:
@@ -572,7 +572,7 @@ class Run:
             status="not_found",  # until it is concluded
             answer_id=self.answer_id,
             trace_id=current_trace_id(),
-            query=self.request.query,
+            query=self.request.question,
             url=self.frontier.seeds[0],
             chunks=merging.reading_order(chunks),
             citations=citations,

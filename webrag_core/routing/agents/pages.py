@@ -19,7 +19,7 @@ class PagesAgent:
         assert isinstance(params, PagesWalk)
         request = AnswerRequest(
             urls=tuple(params.urls),
-            query=params.query,
+            question=params.query,
             mode="chunk",
             expansion_budget=params.expansion_budget,
             max_age=params.max_age,
