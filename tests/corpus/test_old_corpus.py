@@ -1,7 +1,7 @@
-"""A corpus that commit 3965e26 made still opens, verifies, answers and replays.
+"""A corpus that commit 3965e26 made and 0477561 migrated still opens, verifies, answers and replays.
 
-`data/corpus-3965e26.sql.xz` is its dump (five pages of the frozen Python site, one attached source, one refresh, two
-answers); `data/corpus-3965e26.json` holds what its own search and answers quoted.
+`data/corpus-0477561.sql.xz` is its dump (five pages of the frozen Python site, one attached source, one refresh, two
+answers); `data/corpus-0477561.json` holds what its own search and answers quoted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from webrag_core.retrieval.search import search
 from webrag_core.store.postgres_server import programs
 
 DATA = Path(__file__).parent / "data"
-RECORDED: dict[str, Any] = json.loads((DATA / "corpus-3965e26.json").read_text())
+RECORDED: dict[str, Any] = json.loads((DATA / "corpus-0477561.json").read_text())
 PSQL = programs() / "psql"
 
 pytestmark = pytest.mark.unmigrated
@@ -41,7 +41,7 @@ def old_corpus(database_url: str, settings: Settings) -> Settings:
     """Settings of a database that holds the old corpus, as it was."""
     done = subprocess.run(
         [PSQL, "--quiet", "--no-psqlrc", "--set", "ON_ERROR_STOP=1", database_url],
-        input=lzma.decompress((DATA / "corpus-3965e26.sql.xz").read_bytes()),
+        input=lzma.decompress((DATA / "corpus-0477561.sql.xz").read_bytes()),
         env={**os.environ, "LC_ALL": "C"},
         capture_output=True,
         check=False,

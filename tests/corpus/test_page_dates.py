@@ -88,22 +88,3 @@ def test_a_date_without_a_zone_is_the_same_moment_everywhere(zoned: Settings) ->
             assert (last_modified, last_modified.utcoffset()) == (moment, moment.utcoffset())
 
     asyncio.run(run())
-
-
-def test_an_older_corpus_loses_its_impossible_dates(settings: Settings, database_url: str) -> None:
-    async def run() -> None:
-        site = ServedPages({PAGE: dated("2024-05-17")}, entries=[listed("2024-05-17")])
-        async with Corpus.open(settings, site) as corpus:
-            async with corpus.database.connection() as connection:
-                await attach_source(connection, HOME, 10)
-            await corpus.add(PAGE)
-            await corpus.refresher().run("example.org")
-        with psycopg.connect(database_url, autocommit=True) as connection:
-            connection.execute("UPDATE document_versions SET published = '0001-12-31 19:03:58 BC'")
-            connection.execute("UPDATE site_map_pages SET last_modified = '10000-01-01'")
-            connection.execute("DELETE FROM schema_migrations WHERE name = '0009_plausible_dates.sql'")
-        async with Corpus.open(settings, site) as corpus:
-            await use(corpus, settings)
-            assert await rows(corpus.database, WHEN) == [(None, datetime(2024, 5, 17, tzinfo=UTC))]
-
-    asyncio.run(run())

@@ -17,7 +17,7 @@ from webrag_core.store.postgres_server import programs
 pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 _SHARES = (0.4, 0.7, 0.9)  # of the time that the whole takes
-_OLD = Path(__file__).parents[1] / "corpus" / "data" / "corpus-3965e26.sql.xz"
+_OLD = Path(__file__).parents[1] / "corpus" / "data" / "corpus-0477561.sql.xz"
 _ALL = {"VERSION_RETENTION_DAYS": "1", "LEDGER_RETENTION_DAYS": "1", "OUTBOX_RETENTION_DAYS": "1"}
 _AGE = """
 import psycopg, os

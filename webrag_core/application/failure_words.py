@@ -17,6 +17,7 @@ _STORE_MESSAGES: Mapping[str, str] = {
     "disk_full": "the disk of the database is full",
     "database_read_only": "the database is read-only now",
     "database_too_new": "a newer version of WebRAG made the corpus; this one cannot read it",
+    "database_too_old": "the corpus is too old for this version of WebRAG; the server's log says what migrates it",
     "starting": "the corpus is not open yet",
     "not_open": "the corpus cannot be opened; the server's log says why",
     "restore_unfinished": "a backup is being restored, or its restoring broke off",

@@ -14,6 +14,9 @@ from psycopg import AsyncConnection
 from webrag_core.errors import StoreError
 
 _LOCK = 0x57454252  # "WEBR"
+_SCHEMA = "0034_schema.sql"
+"""What corpora had when each migration up to this number was a file."""
+_LAST_BEFORE = "0034_answer_origins.sql"  # the last of those files
 _VERSIONED = "0047_applied_by.sql"  # from which on the database says which version changed it
 _EXTENSION = "CREATE EXTENSION"
 _NO_EXTENSION = ("0A000", "58P01", "42704")  # the versions of PostgreSQL differ
@@ -39,11 +42,12 @@ async def migrate(connection: AsyncConnection, *, only: Collection[str] | None =
     """Apply missing migrations, or of those `only` some, and return their names. Concurrent callers wait for each
     other.
 
-    A database that is up to date is only read. Raises StoreError when a newer version of this package made it, or it
-    lacks pgvector.
+    A database that is up to date is only read. Raises StoreError when a newer version of this package made it, or one
+    too old, or it lacks pgvector.
     """
     if not await pending(connection):
         return []
+    chosen = None if only is None else _by_files(dict.fromkeys(only))
     async with connection.transaction():
         cursor = await connection.execute("SELECT current_setting('lock_timeout')")
         (lock_timeout,) = await cursor.fetchone() or ("0",)
@@ -55,7 +59,7 @@ async def migrate(connection: AsyncConnection, *, only: Collection[str] | None =
             "CREATE TABLE IF NOT EXISTS schema_migrations"
             " (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())"
         )
-        missing = [migration for migration in await pending(connection) if only is None or migration.name in only]
+        missing = [migration for migration in await pending(connection) if chosen is None or migration.name in chosen]
         for migration in missing:
             await apply(connection, migration)
             await connection.execute("INSERT INTO schema_migrations (name) VALUES (%s)", (migration.name,))
@@ -68,12 +72,13 @@ async def migrate(connection: AsyncConnection, *, only: Collection[str] | None =
 
 
 async def pending(connection: AsyncConnection) -> list[Migration]:
-    """Migrations to apply, in order. Raises StoreError when a newer version of this package made the database."""
+    """Migrations to apply, in order. Raises StoreError when a newer version of this package made the database, or one
+    too old."""
     return _missing(await _applied(connection))
 
 
 def require_known(names: Collection[str], made_by: str) -> None:
-    """Raise StoreError when one of these migrations is of a newer version than this package."""
+    """Raise StoreError when one of these migrations is of a newer version than this package, or the last is too old."""
     _missing(dict.fromkeys(names, made_by))
 
 
@@ -97,9 +102,23 @@ async def _applied(connection: AsyncConnection) -> dict[str, str | None]:
     return {row[0]: row[1] for row in await cursor.fetchall()}
 
 
+def _by_files(applied: Mapping[str, str | None]) -> Mapping[str, str | None]:
+    """What was applied, by the files that there are. Raises StoreError for a corpus older than the first of them."""
+    if not applied or _SCHEMA in applied:
+        return applied
+    if _LAST_BEFORE not in applied:
+        raise StoreError(
+            f"the corpus is too old (its last migration is {max(applied)}): open it once with WebRAG at commit 0477561"
+            " (`git checkout 0477561`), which migrates it, then with this version",
+            code="database_too_old",
+        )
+    return {_SCHEMA: None} | {name: made_by for name, made_by in applied.items() if name > _LAST_BEFORE}
+
+
 def _missing(applied: Mapping[str, str | None]) -> list[Migration]:
-    """Migrations to apply, in order. Raises StoreError when the database has one that this package does not know."""
-    known = migrations()
+    """Migrations to apply, in order. Raises StoreError when the database has one that this package does not know, or is
+    too old."""
+    known, applied = migrations(), _by_files(applied)
     unknown = sorted(applied.keys() - {migration.name for migration in known})
     if unknown:
         made_by = applied[unknown[-1]]
