@@ -74,7 +74,7 @@ async def walks_of(chosen: KeySet, home: str, every: int) -> AsyncIterator[KeyWa
     async with Corpus.open(settings, WarcAcquirer(chosen.warc)) as corpus:
         engine, conclude = OrchestratorEngine(corpus), conclusion_by(settings)
         for key in chosen.keys[::every]:
-            request = AnswerRequest(urls=(home,), query=key.question, scope="run")
+            request = AnswerRequest(urls=(home,), question=key.question, scope="run")
             result = await engine.run(request, conclude=conclude)
             outcomes = [document.outcome for document in result.documents]
             best = sorted(result.chunks, key=lambda chunk: -chunk.reranked_score)[:_PASSAGES]
