@@ -111,6 +111,12 @@ class NotStoredError(InvalidInputError):
     """The caller names something that is not stored: an answer, a page, a source."""
 
 
+class OutOfReachError(WebragError):
+    """The token of a request reads some sources alone, and this is of another one, or of none."""
+
+    code = "out_of_reach"
+
+
 class MissingExtraError(InvalidInputError):
     """A command or setting needs an extra of the package that is not installed. The message says how to install it."""
 

@@ -17,7 +17,9 @@ from webrag_core.retrieval.models import Contract
 from webrag_core.retrieval.request import check_text
 
 if TYPE_CHECKING:  # to read what is stored takes no more than the database
+    from webrag_core.application.reach import Reach
     from webrag_core.application.services import Services
+    from webrag_core.store.database import Database
 
 RetrievalMode = Literal["chunk", "full_context", "auto"]
 Intent = Literal["factual", "comparison", "how_to", "exploratory"]
@@ -54,6 +56,14 @@ class Operation(Contract):
 
     def check(self) -> None:
         """Refuse what cannot be meant before anything waits for it. Raises InvalidInputError, FetchError."""
+
+    async def within(self, reach: Reach, database: Database) -> Self:
+        """This operation on what is within reach. Raises OutOfReachError, FetchError(INVALID_URL)."""
+        return self if reach.is_everything else await self._narrowed(reach, database)
+
+    async def _narrowed(self, reach: Reach, database: Database) -> Self:
+        """This operation within a reach that is not everything: refused, where a subclass does not narrow it."""
+        raise reach.error
 
     async def run(self, services: Services) -> BaseModel:
         """Do it. Raises a WebragError."""

@@ -4,7 +4,7 @@ run them, and show what comes of it."""
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field
 
@@ -33,6 +33,7 @@ from webrag_core.application.inputs import (
     check_list,
 )
 from webrag_core.application.parameters import AskParameters, EvidenceParameters, Years
+from webrag_core.application.reach import Reach
 from webrag_core.application.services import Services
 from webrag_core.config.expansion import ExpansionSettings
 from webrag_core.errors import InvalidInputError
@@ -59,6 +60,7 @@ from webrag_core.retrieval.request import (
 from webrag_core.retrieval.search import CorpusSearch, search
 from webrag_core.routing.plan import ExecutionPlan
 from webrag_core.routing.question import Question
+from webrag_core.store.database import Database
 
 MODELS = "models"
 """The actor whose feedback comes from programs."""
@@ -226,6 +228,15 @@ class Search(Operation):
     def check(self) -> None:
         """Raise InvalidInputError, FetchError(INVALID_URL)."""
         self.as_request()
+
+    async def _narrowed(self, reach: Reach, database: Database) -> Self:
+        """Search in the sources within reach alone. Raises OutOfReachError for another one."""
+        for name in self.sources or ():
+            reach.require(name)
+        async with database.connection() as connection:
+            keys = await reach.keys(connection) or ()
+        # no unknown name: what refuses one lists the sources that there are
+        return self.model_copy(update={"sources": tuple(key for key in keys if key in (self.sources or keys))})
 
     async def run(self, services: Services) -> CorpusSearch:
         """Search."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import BaseModel, Field
 
@@ -14,6 +14,7 @@ from webrag_core.answering.models import Answer
 from webrag_core.answering.proof.recheck import recheck
 from webrag_core.answering.stored import load_answer
 from webrag_core.application.inputs import LONGEST, At, Date, Name, Number, Operation, Time, Url, check_date
+from webrag_core.application.reach import Reach
 from webrag_core.corpus.sources import Source, count_sources, find_source, list_sources
 from webrag_core.corpus.status import CorpusStatus, SourceStatus, corpus_status, source_statuses
 from webrag_core.corpus.verification import VerificationCounts, verify_corpus
@@ -340,6 +341,12 @@ class History(Reading):
         canonicalise(self.url)
         self._as_of()
 
+    async def _narrowed(self, reach: Reach, database: Database) -> Self:
+        """This page, if it is within reach. Raises OutOfReachError, FetchError."""
+        async with database.connection() as connection:
+            await reach.require_page(connection, self.url)
+        return self
+
     async def versions(self, database: Database) -> PageHistory:
         """All that is known of it, whatever the limit. Raises NotStoredError for a page of which nothing is."""
         return await pages.versions(database, self.url)
@@ -367,6 +374,12 @@ class Compare(Reading):
     before: Version = None
     after: Version = None
 
+    async def _narrowed(self, reach: Reach, database: Database) -> Self:
+        """This page, if it is within reach. Raises OutOfReachError, FetchError."""
+        async with database.connection() as connection:
+            await reach.require_page(connection, self.url)
+        return self
+
     async def read(self, database: Database) -> compare.PageComparison:
         """What changed from one to the other. Raises InvalidInputError for what is not stored or kept, FetchError."""
         before, after = self.before, self.after
@@ -393,6 +406,15 @@ class Changes(Reading):
         """Raise InvalidInputError."""
         moments(self.since, self.until)
 
+    async def _narrowed(self, reach: Reach, database: Database) -> Self:
+        """This page or source, if it is within reach. Raises OutOfReachError, FetchError."""
+        if "://" not in self.target:
+            reach.require(self.target.strip())
+            return self
+        async with database.connection() as connection:
+            await reach.require_page(connection, self.target)
+        return self
+
     async def read(self, database: Database) -> ChangeList:
         """List them, the oldest first. Raises NotStoredError for a page or source that is not stored."""
         since, until = moments(self.since, self.until)
@@ -416,6 +438,11 @@ class LatestChanges(Reading):
 
     source: Annotated[Name, Field(description="Its key")]
     limit: Limit = 50
+
+    async def _narrowed(self, reach: Reach, database: Database) -> Self:
+        """This source, if it is within reach. Raises OutOfReachError."""
+        reach.require(self.source)
+        return self
 
     async def read(self, database: Database) -> LatestChangeList:
         """List it, the latest first. Raises NotStoredError where there is no such source."""
@@ -442,13 +469,21 @@ class ListSources(Reading):
 
     limit: Limit = 50
     offset: Offset = 0
+    _reach: Reach = Reach()
+
+    async def _narrowed(self, reach: Reach, database: Database) -> Self:
+        """List those within reach alone."""
+        narrowed = self.model_copy()
+        narrowed._reach = reach
+        return narrowed
 
     async def read(self, database: Database) -> SourceList:
         """List them with the freshness of their pages."""
         async with database.connection() as connection:
-            shown = await list_sources(connection, limit=self.limit, offset=self.offset)
+            keys = await self._reach.keys(connection)
+            shown = await list_sources(connection, keys, limit=self.limit, offset=self.offset)
             counts = {status.key: status for status in await source_statuses(connection, [s.key for s in shown])}
-            total = await count_sources(connection)
+            total = await count_sources(connection) if keys is None else len(keys)
         listed = [SourceReply.of(source, counts[source.key]) for source in shown if source.key in counts]
         return SourceList(sources=listed, total=total)
 

@@ -117,6 +117,7 @@ _STATUS_OF_CODE: Mapping[str, int] = {
     "timeout": 504,
     "stopped": 503,
     "forbidden": 403,
+    "out_of_reach": 403,
     Reason.INVALID_URL: 400,
     Reason.BLOCKED_ADDRESS: 403,
     Reason.ROBOTS_DISALLOWED: 403,

@@ -33,6 +33,7 @@ from webrag_core.cli.progress import ProgressStyle, set_style
 from webrag_core.cli.search import add_search_command
 from webrag_core.cli.serve import add_serve_command
 from webrag_core.cli.sources import source_app
+from webrag_core.cli.tokens import token_app
 from webrag_core.cli.watches import watch_app
 from webrag_core.config import load_settings
 from webrag_core.corpus_home import ENV_FILE
@@ -55,6 +56,7 @@ app.add_typer(database_app, name="db")
 app.add_typer(model_app, name="model")
 app.add_typer(source_app, name="source")
 app.add_typer(watch_app, name="watch")
+app.add_typer(token_app, name="tokens")
 app.add_typer(graph_app, name="graph")
 app.add_typer(feedback_app, name="feedback")
 add_corpus_commands(app)

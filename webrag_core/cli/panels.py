@@ -16,7 +16,7 @@ PANELS: Mapping[str, tuple[str, ...]] = {
     "Corpus": ("ingest", "refresh", "status", "verify", "forget", "prune"),
     "Sources": ("source", "watch"),
     "History": ("answers", "citations", "history", "feedback"),
-    "Serve": ("serve", "mcp", "up", "ui"),
+    "Serve": ("serve", "mcp", "tokens", "up", "ui"),
     "Operate": ("backup", "restore", "demo", "model", "db", "eval", "replay"),
 }
 _PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names}

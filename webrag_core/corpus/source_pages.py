@@ -111,7 +111,7 @@ class _Group:
 
 _SOURCES = """
 SELECT key, seed_url, page_limit, paused, map_entries, declared_in FROM sources
-WHERE %(key)s::text IS NULL OR key = %(key)s ORDER BY key COLLATE "C" LIMIT %(limit)s OFFSET %(offset)s
+WHERE %(keys)s::text[] IS NULL OR key = ANY(%(keys)s) ORDER BY key COLLATE "C" LIMIT %(limit)s OFFSET %(offset)s
 """
 _GROUPS = """
 SELECT s.key, d.status AS state, CASE WHEN d.status = 'failed' THEN d.reason END AS reason,
@@ -124,7 +124,8 @@ WHERE s.key = ANY(%s) GROUP BY 1, 2, 3, 4
 """
 _LANGUAGES = """
 SELECT coalesce(language_of(v.language, v.detected_language), ''), count(*)
-FROM documents d JOIN document_versions v ON v.id = d.current_version GROUP BY 1
+FROM documents d JOIN document_versions v ON v.id = d.current_version
+WHERE %(keys)s::text[] IS NULL OR d.source_id = ANY(ARRAY(SELECT id FROM sources WHERE key = ANY(%(keys)s))) GROUP BY 1
 """
 _PAGES = """
 SELECT d.canonical_url AS url, v.title, d.status AS state, d.reason,
@@ -153,22 +154,26 @@ async def sources_that_list(connection: AsyncConnection, urls: Sequence[str]) ->
     return listed
 
 
-async def corpus_contents(connection: AsyncConnection) -> CorpusContents:
-    """What can be searched."""
-    cursor = await connection.execute('SELECT key FROM sources ORDER BY key COLLATE "C"')
-    keys = [str(row[0]) for row in await cursor.fetchall()]
-    cursor = await connection.execute(_LANGUAGES)
-    return CorpusContents(keys, _counts((str(tag), int(pages)) for tag, pages in await cursor.fetchall()))
+async def corpus_contents(connection: AsyncConnection, keys: Sequence[str] | None = None) -> CorpusContents:
+    """What can be searched, of the stored sources with these keys, in order; None = of all."""
+    cursor = await connection.execute(_LANGUAGES, {"keys": keys}, prepare=False)
+    languages = _counts((str(tag), int(pages)) for tag, pages in await cursor.fetchall())
+    if keys is None:
+        cursor = await connection.execute('SELECT key FROM sources ORDER BY key COLLATE "C"')
+        keys = [str(row[0]) for row in await cursor.fetchall()]
+    return CorpusContents(list(keys), languages)
 
 
-async def list_summaries(connection: AsyncConnection, *, limit: int, offset: int = 0) -> list[SourceSummary]:
-    """Sources by key, `limit` of them from number `offset` on."""
-    return await _summaries(connection, None, limit, offset)
+async def list_summaries(
+    connection: AsyncConnection, keys: Sequence[str] | None = None, *, limit: int, offset: int = 0
+) -> list[SourceSummary]:
+    """Sources by key, of these (None = of all), `limit` of them from number `offset` on."""
+    return await _summaries(connection, keys, limit, offset)
 
 
 async def source_summary(connection: AsyncConnection, key: str) -> SourceSummary:
     """The source with exactly this key. Raises InvalidInputError when unknown."""
-    rows = await _summaries(connection, key, 1, 0)
+    rows = await _summaries(connection, [key], 1, 0)
     if not rows:
         raise InvalidInputError(f"there is no source {key}")
     return rows[0]
@@ -184,9 +189,11 @@ async def source_pages(
         return await cursor.fetchall()
 
 
-async def _summaries(connection: AsyncConnection, key: str | None, limit: int, offset: int) -> list[SourceSummary]:
+async def _summaries(
+    connection: AsyncConnection, keys: Sequence[str] | None, limit: int, offset: int
+) -> list[SourceSummary]:
     async with connection.cursor(row_factory=class_row(_Source)) as sources:
-        await sources.execute(_SOURCES, {"key": key, "limit": limit, "offset": offset})
+        await sources.execute(_SOURCES, {"keys": keys, "limit": limit, "offset": offset})
         rows = await sources.fetchall()
     groups: dict[str, list[_Group]] = {row.key: [] for row in rows}
     async with connection.cursor(row_factory=class_row(_Group)) as cursor:

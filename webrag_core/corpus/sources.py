@@ -189,10 +189,16 @@ KEEP_MAP = sql.SQL(", ").join(
 """For ON CONFLICT DO UPDATE of `sources AS s`: what the site map said is dropped when the source begins elsewhere."""
 
 
-async def list_sources(connection: AsyncConnection, *, limit: int | None = None, offset: int = 0) -> list[Source]:
-    """The sources by key: all, or at most `limit` after the first `offset`."""
+async def list_sources(
+    connection: AsyncConnection, keys: Sequence[str] | None = None, *, limit: int | None = None, offset: int = 0
+) -> list[Source]:
+    """The sources by key, of these (None = of all): all, or at most `limit` after the first `offset`."""
+    chosen = "" if keys is None else "WHERE key = ANY(%(keys)s)"
     async with connection.cursor(row_factory=class_row(Source)) as cursor:
-        await cursor.execute(f'{_SOURCE} ORDER BY key COLLATE "C" LIMIT %s OFFSET %s'.encode(), (limit, offset))
+        await cursor.execute(
+            f'{_SOURCE} {chosen} ORDER BY key COLLATE "C" LIMIT %(limit)s OFFSET %(offset)s'.encode(),
+            {"keys": keys, "limit": limit, "offset": offset},
+        )
         return await cursor.fetchall()
 
 

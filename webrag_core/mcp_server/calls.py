@@ -17,6 +17,7 @@ from webrag_core.answering.models import Answer
 from webrag_core.application.attaching import AttachSite
 from webrag_core.application.inputs import check_list
 from webrag_core.application.operations import RecordFeedback, Search
+from webrag_core.application.reach import Reach
 from webrag_core.application.reading import Compare
 from webrag_core.application.services import Core, Services, run_apart
 from webrag_core.application.site_preview import PreviewSite
@@ -68,6 +69,7 @@ from webrag_core.mcp_server.response import (
     search_stats,
 )
 from webrag_core.mcp_server.session_memory import SessionMemories, SessionMemory
+from webrag_core.mcp_server.sessions import reach_of
 from webrag_core.orchestration.limits import COST, TIMEOUT
 from webrag_core.orchestration.models import OrchestrationResult, Round, progress_line
 from webrag_core.origin import asked_by
@@ -167,7 +169,8 @@ class Calls:
         """Search the stored pages."""
 
         async def work(services: Services, session: SessionMemory) -> Response:
-            return await self._searched(search_of(self._settings, **given), output, services, session)
+            wanted = await search_of(self._settings, **given).within(reach_of(context), services.corpus.database)
+            return await self._searched(wanted, output, services, session)
 
         return await self._safely(work, context)
 
@@ -187,7 +190,7 @@ class Calls:
         async def work(services: Services, session: SessionMemory) -> Response:
             call.check()
             async with services.searches:
-                past = await self._limited(self._history(services, call))
+                past = await self._limited(self._history(services, call, reach_of(context)))
             session.show(past.words)
             return _text(past.text)
 
@@ -369,13 +372,16 @@ class Calls:
         )
         return data_result(answer.model_dump(mode="json")) if call.output == "data" else _text(render_for_model(answer))
 
-    async def _history(self, services: Services, call: HistoryCall) -> PastText:
+    async def _history(self, services: Services, call: HistoryCall, reach: Reach) -> PastText:
         budget = self._settings.mcp_search_token_budget
+        if call.url is None and not reach.is_everything:
+            raise reach.error
         if call.answer is not None:
             return opened_answer_text(await open_answer(services.corpus.database, call.answer))
         if call.conversation is not None:
             return conversation_text(await open_conversation(services.corpus.database, call.conversation))
-        past, database = call.past(), services.corpus.database
+        database = services.corpus.database
+        past = await call.past().within(reach, database)
         if call.at is not None:
             return page_at_text(await past.then(database), budget)
         since, until = moments(call.since, call.until)
@@ -395,7 +401,7 @@ class Calls:
         self, services: Services, wanted: Search, output: Output, session: SessionMemory
     ) -> CallToolResult:
         settings = self._settings
-        if wanted.at is None and wanted.urls:
+        if wanted.at is None and wanted.urls and wanted.sources is None:
             await self._documents_at(services, wanted.urls, session)
         result = await wanted.run(services)
         results = search_results(result)

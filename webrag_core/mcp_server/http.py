@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Callable
 
 from mcp.server.transport_security import TransportSecuritySettings
@@ -11,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from webrag_core.access import READ_ONLY, Tokens, narrowed
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.application.refusals import UNAUTHORIZED, Refusal
 from webrag_core.config import Settings
@@ -21,24 +21,28 @@ from webrag_core.http_server import DEFAULT_LIMITS, HEALTH, Limits, check_bind, 
 from webrag_core.mcp_server.server import WebragServer
 from webrag_core.mcp_server.sessions import LimitIdleSessions
 from webrag_core.mcp_server.tools import make_server
+from webrag_core.source_tokens import digest
 
 
 class RequireToken:
-    """Require the token, sent as bearer or in the address, compared in constant time; `/health` is open."""
+    """Require a token, sent as bearer or in the address; `/health` is open."""
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
+    def __init__(self, app: ASGIApp, tokens: Tokens) -> None:
         self._app = app
-        self._expected = token.encode()
+        self._tokens = tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle an ASGI event; lifespan events pass."""
-        if scope["type"] != "http" or scope["path"] == HEALTH or self._is_known(scope):
+        if scope["type"] != "http" or scope["path"] == HEALTH:
             await self._app(scope, receive, send)
             return
-        await UNAUTHORIZED.response()(scope, receive, send)
-
-    def _is_known(self, scope: Scope) -> bool:
-        return hmac.compare_digest(shown_token(scope) or b"", self._expected)
+        access = self._tokens.access(digest(shown_token(scope) or b""))
+        if access is None:
+            await UNAUTHORIZED.response()(scope, receive, send)
+        elif access.writes or not access.reach.is_everything:
+            await narrowed(self._app, access.reach)(scope, receive, send)
+        else:
+            await READ_ONLY.response()(scope, receive, send)
 
 
 def http_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits = DEFAULT_LIMITS) -> ASGIApp:
@@ -48,8 +52,8 @@ def http_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limit
     """
     check_bind(settings)
     app = own_hosts_only(tools_app(make_server(settings, acquirer), settings, limits), settings)
-    token = settings.mcp_auth_token
-    return app if token is None else RequireToken(app, token.get_secret_value())
+    tokens = Tokens.of(settings)
+    return app if tokens is None else RequireToken(app, tokens)
 
 
 def tools_app(server: WebragServer, settings: ServingSettings, limits: Limits) -> ASGIApp:

@@ -22,7 +22,8 @@ SELECT l.language, CASE WHEN language_group(v.language) <> language_group(l.lang
                         THEN lower(replace(v.language, '_', '-')) END, count(*)
 FROM documents d JOIN document_versions v ON v.id = d.current_version,
 LATERAL (SELECT language_of(v.language, v.detected_language) AS language) l
-WHERE l.language IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2
+WHERE l.language IS NOT NULL AND (%(sources)s::text[] IS NULL OR d.source_id = ANY(ARRAY(
+    SELECT s.id FROM sources s WHERE s.key = ANY(%(sources)s)))) GROUP BY 1, 2 ORDER BY 1, 2
 """
 
 _TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
@@ -48,11 +49,14 @@ async def check_filters(connection: AsyncConnection, filters: ScopeFilter) -> li
             check_text(key, "source")
         cursor = await connection.execute("SELECT key FROM sources ORDER BY key")
         _check_known("source", filters.sources, [row[0] for row in await cursor.fetchall()])
-    return await _check_languages(connection, filters.languages) if filters.languages else []
+    return await _check_languages(connection, filters.languages, filters.sources) if filters.languages else []
 
 
-async def _check_languages(connection: AsyncConnection, languages: Sequence[str]) -> list[str]:
-    cursor = await connection.execute(_LANGUAGES)
+async def _check_languages(
+    connection: AsyncConnection, languages: Sequence[str], sources: Sequence[str] | None
+) -> list[str]:
+    parameters = {"sources": None if sources is None else list(sources)}
+    cursor = await connection.execute(_LANGUAGES, parameters, prepare=False)
     pages: dict[tuple[str, str | None], int] = {(row[0], row[1]): int(row[2]) for row in await cursor.fetchall()}
     known = sorted({language for language, _ in pages})
     warnings = []

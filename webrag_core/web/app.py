@@ -15,6 +15,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Scope
 
+from webrag_core.access import Tokens
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.application.command_calls import CommandRunner
 from webrag_core.application.refusals import Refusal, RefusedError
@@ -133,12 +134,8 @@ def web_app(
             Exception: _defect,
         },
     )
-    token, reading = settings.mcp_auth_token, settings.mcp_read_token
-    sessions = (
-        None
-        if token is None
-        else Sessions(token.get_secret_value(), None if reading is None else reading.get_secret_value())
-    )
+    tokens = Tokens.of(settings)
+    sessions = None if tokens is None else Sessions(tokens)
     pages.state.services, pages.state.running, pages.state.sessions = services, running, sessions
     of_this_machine = []
     if commands is not None and is_loopback(settings.mcp_host):

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from webrag_core.application.reach import Reach
 from webrag_core.application.reading import ChangedAnswers, LatestChanges
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services
@@ -31,9 +32,11 @@ _KINDS = {"new": "New", "changed": "Changed", "gone": "Gone", "back": "Back"}
 async def source_feed(request: Request) -> Response:
     """The latest changes of the pages of a source."""
     services: Services = await request.app.state.services()
+    database = services.corpus.database
     key = visible(request.path_params["key"])
     try:
-        listed = await LatestChanges.of(source=key, limit=_ENTRIES).read(services.corpus.database)
+        wanted = await LatestChanges.of(source=key, limit=_ENTRIES).within(Reach.of(request.scope), database)
+        listed = await wanted.read(database)
     except NotStoredError as error:
         raise RefusedError(Refusal(404, "not_stored", f"There is no source {key}")) from error
     base = _base(request)

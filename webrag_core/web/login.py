@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hmac
 import secrets
 import time
 from collections.abc import Callable, Collection
-from typing import Literal
 from urllib.parse import quote, urlencode
 
 from starlette.datastructures import QueryParams
@@ -14,9 +12,12 @@ from starlette.requests import HTTPConnection
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from webrag_core.access import READ_ONLY, Access, Tokens, narrowed
 from webrag_core.access_token import PARAMETER
+from webrag_core.application.reach import Reach
 from webrag_core.application.refusals import UNAUTHORIZED, Refusal
 from webrag_core.http_guard import shown_token
+from webrag_core.source_tokens import digest
 
 COOKIE = "webrag_session"
 LOGIN = "/login"
@@ -30,49 +31,45 @@ MACHINES = ("/api", "/commands", TOOLS)
 _BELOW_MACHINES = tuple(f"{path}/" for path in MACHINES)
 _READING = ("/api/search", LOGIN, "/logout")
 """Paths of which POST starts and stores nothing."""
-_READ_ONLY = Refusal(403, "read_only", "this token reads what is stored; it asks, fetches and judges nothing")
-
-Right = Literal["all", "read"]
+_SEARCH = "/search"
+_NARROWED = frozenset((_SEARCH, "/sources", "/history", "/history/at", "/history/diff", "/history/changes", TOOLS))
+_NARROWED_FOLDERS = ("/api/", "/sources/", "/pages/")
+"""Paths, and folders of them, whose handlers keep to the reach of a request. A token of some sources opens no other."""
 
 
 class Sessions:
-    """People who showed a token, by the random value of their cookie. Restarting the server ends all sessions."""
+    """People who showed a token, by the random value of their cookie. Restarting the server ends all sessions, and
+    revoking a token those that it opened."""
 
-    def __init__(self, token: str, read_token: str | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._tokens: dict[Right, bytes] = {"all": token.encode()}
-        if read_token is not None:
-            self._tokens["read"] = read_token.encode()
+    def __init__(self, tokens: Tokens, clock: Callable[[], float] = time.monotonic) -> None:
+        self._tokens = tokens
         self._clock = clock
-        self._ends: dict[str, tuple[float, Right]] = {}  # the oldest first
+        self._ends: dict[str, tuple[float, str]] = {}  # and the token's digest; the oldest first
 
     def open(self, token: str) -> str | None:
-        """Return the cookie's value for a right token, compared in constant time; None for any other."""
-        right = self._right_of_token(token.encode())
-        if right is None:
+        """Return the cookie's value for a right token; None for any other."""
+        sha256 = digest(token.encode())
+        if self._tokens.access(sha256) is None:
             return None
         while len(self._ends) >= _MOST_SESSIONS:
             del self._ends[next(iter(self._ends))]
         value = secrets.token_urlsafe(32)
-        self._ends[value] = (self._clock() + SECONDS, right)
+        self._ends[value] = (self._clock() + SECONDS, sha256)
         return value
 
     def close(self, value: str) -> None:
         """End a session."""
         self._ends.pop(value, None)
 
-    def right_of(self, scope: Scope) -> Right | None:
+    def access_of(self, scope: Scope) -> Access | None:
         """What a request may do: by its bearer token, or that in the address of `/mcp` or of a feed, as some clients
         send nothing else, or by the cookie of an open session; None = nothing."""
         connection = HTTPConnection(scope)
         token = shown_token(scope)
         if connection.headers.getlist("authorization") or (token is not None and _takes_token(scope)):
-            return self._right_of_token(token or b"")
-        ends, right = self._ends.get(connection.cookies.get(COOKIE, ""), (0.0, "read"))
-        return right if ends > self._clock() else None
-
-    def _right_of_token(self, token: bytes) -> Right | None:
-        matching = [right for right, known in self._tokens.items() if hmac.compare_digest(token, known)]
-        return matching[0] if matching else None
+            return self._tokens.access(digest(token or b""))
+        ends, sha256 = self._ends.get(connection.cookies.get(COOKIE, ""), (0.0, ""))
+        return self._tokens.access(sha256) if ends > self._clock() else None
 
 
 class RequireLogin:
@@ -98,16 +95,27 @@ class RequireLogin:
         if is_visit and not _takes_token(scope) and PARAMETER in (query := QueryParams(scope["query_string"])):
             await self._admission(scope, query)(scope, receive, send)
             return
-        right = self._sessions.right_of(scope)
-        if right == "all" or (right == "read" and _is_reading(scope)):
-            await self._app(scope, receive, send)
-        elif right == "read":
-            await _READ_ONLY.response()(scope, receive, send)
+        access = self._sessions.access_of(scope)
+        if access is not None:
+            await self._admitted(access, scope)(scope, receive, send)
         elif is_visit:
             target = scope["path"] + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
             await RedirectResponse(f"{LOGIN}?next={quote(target, safe='')}", 303)(scope, receive, send)
         else:
             await UNAUTHORIZED.response()(scope, receive, send)
+
+    def _admitted(self, access: Access, scope: Scope) -> ASGIApp:
+        """What answers a request of somebody who is known."""
+        reach = access.reach
+        if not access.writes and not _is_reading(scope, reach):
+            return READ_ONLY.response()
+        if reach.is_everything:
+            return self._app
+        if scope["path"] == "/":
+            return RedirectResponse(_SEARCH, 303)
+        if scope["path"] not in _NARROWED and not scope["path"].startswith(_NARROWED_FOLDERS):
+            return Refusal.of(reach.error).response()
+        return narrowed(self._app, reach)
 
     def _is_open(self, path: str) -> bool:
         return path in self._open_paths or path.startswith(self._open_folders)
@@ -138,8 +146,9 @@ def _takes_token(scope: Scope) -> bool:
     return scope["path"] == TOOLS or (scope["method"] in ("GET", "HEAD") and scope["path"].endswith(FEED))
 
 
-def _is_reading(scope: Scope) -> bool:
-    """Whether a request starts and stores nothing: no GET of a page or of `/api` does."""
+def _is_reading(scope: Scope, reach: Reach) -> bool:
+    """Whether a request starts and stores nothing: no GET of a page or of `/api` does, and of the tools none that keeps
+    to a reach."""
     if scope["path"] == TOOLS:
-        return False
+        return not reach.is_everything
     return scope["method"] in ("GET", "HEAD") or scope["path"] in _READING

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from webrag_core.application.reach import Reach
 from webrag_core.application.reading import Compare, History
 from webrag_core.application.refusals import Refusal
 from webrag_core.application.services import Services
@@ -44,9 +45,10 @@ async def show_history(request: Request) -> Response:
     url = field(request.query_params, "url")
     if not url:
         return await show_changes(request)
-    number = page_number(request.query_params)
+    number, database = page_number(request.query_params), services.corpus.database
     try:
-        story = await History.of(url=typed_url(url)).versions(services.corpus.database)
+        wanted = await History.of(url=typed_url(url)).within(Reach.of(request.scope), database)
+        story = await wanted.versions(database)
     except (InvalidInputError, FetchError) as error:
         return _unknown(request, url, error)
     pairs = _pairs(story)
@@ -73,11 +75,12 @@ async def show_history(request: Request) -> Response:
 async def show_page_at(request: Request) -> Response:
     """What the page at `url` said at a time: the answer in words, and the beginning of the text."""
     services: Services = await request.app.state.services()
-    query = request.query_params
+    query, database = request.query_params, services.corpus.database
     url, at = field(query, "url"), field(query, "at") or "now"
     time: TimeAxis = "valid" if field(query, "time") == "valid" else "seen"
     try:
-        answer = await History.of(url=typed_url(url), at=at, time=time).then(services.corpus.database)
+        wanted = History.of(url=typed_url(url), at=at, time=time)
+        answer = await (await wanted.within(Reach.of(request.scope), database)).then(database)
     except (InvalidInputError, FetchError) as error:
         return _unknown(request, url, error)
     part = await beside_loop(part_from, answer.text, 0) if answer.text else None
@@ -87,11 +90,11 @@ async def show_page_at(request: Request) -> Response:
 async def show_comparison(request: Request) -> Response:
     """What changed from one version of the page at `url` to another: numbers or dates, else the last two texts."""
     services: Services = await request.app.state.services()
-    query = request.query_params
+    query, database = request.query_params, services.corpus.database
     url, before, after = (field(query, name) for name in ("url", "from", "to"))
     try:
         wanted = Compare.of(url=typed_url(url), before=before or None, after=after or None)
-        comparison = await wanted.read(services.corpus.database)
+        comparison = await (await wanted.within(Reach.of(request.scope), database)).read(database)
     except (InvalidInputError, FetchError) as error:
         return _unknown(request, url, error)
     return page(
@@ -109,6 +112,7 @@ async def show_changes(request: Request) -> Response:
     services: Services = await request.app.state.services()
     query = request.query_params
     source = field(query, "source")
+    Reach.of(request.scope).require(source)
     since, until = field(query, "since"), field(query, "until")
     kind = next((kind for kind in CHANGE_KINDS if kind == query.get("kind")), None)
     number = page_number(query)

@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from webrag_core.application.reach import Reach
 from webrag_core.application.refusals import Refusal
 from webrag_core.corpus.source_pages import STATE_WORDS
 from webrag_core.drawing import figure
@@ -81,6 +82,7 @@ def page(request: Request, name: str, refusal: Refusal | None = None, **values: 
         name,
         here=request.url.path,
         is_member=request.url.path != LOGIN,
+        reads_all=Reach.of(request.scope).is_everything,
         can_log_out=request.app.state.sessions is not None,
         **values,
     )

@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from webrag_core.application.inputs import MOST_RESULTS
 from webrag_core.application.operations import Search
+from webrag_core.application.reach import Reach
 from webrag_core.application.refusals import Refusal
 from webrag_core.application.services import Services
 from webrag_core.corpus.source_pages import corpus_contents
@@ -141,12 +142,12 @@ class ResultPage:
 async def show_search(request: Request) -> Response:
     """The form, and the results where it has words."""
     services: Services = await request.app.state.services()
-    form = SearchForm.read(request.query_params)
+    form, reach = SearchForm.read(request.query_params), Reach.of(request.scope)
     async with services.corpus.database.connection() as connection:
-        contents = await corpus_contents(connection)
+        contents = await corpus_contents(connection, await reach.keys(connection))
     results, refusal = None, None
     try:
-        results = await _result_page(services, form) if form.words else None
+        results = await _result_page(services, form, reach) if form.words else None
     except (InvalidInputError, FetchError) as error:
         refusal = Refusal.of(error)
     return page(
@@ -163,8 +164,8 @@ async def show_search(request: Request) -> Response:
     )
 
 
-async def _result_page(services: Services, form: SearchForm) -> ResultPage:
-    results = await form.search().run(services)
+async def _result_page(services: Services, form: SearchForm, reach: Reach) -> ResultPage:
+    results = await (await form.search().within(reach, services.corpus.database)).run(services)
     strong = relevant(results.citations)
     listed: list[CitationSpan] = results.citations if form.every else strong
     first = form.number * (form.page - 1)

@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from webrag_core.application.reach import Reach
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services
 from webrag_core.corpus.source_pages import PAGE_STATES, list_summaries, source_pages, source_summary
@@ -30,7 +31,8 @@ async def show_sources(request: Request) -> Response:
     number = page_number(request.query_params)
     offset = _SOURCES_A_PAGE * (number - 1)
     async with services.corpus.database.connection() as connection:
-        rows = await list_summaries(connection, limit=_SOURCES_A_PAGE + 1, offset=offset)
+        keys = await Reach.of(request.scope).keys(connection)
+        rows = await list_summaries(connection, keys, limit=_SOURCES_A_PAGE + 1, offset=offset)
         names = await source_names(connection, [row.key for row in rows])
     return page(
         request,
@@ -46,6 +48,7 @@ async def show_source(request: Request) -> Response:
     """One source with its pages by address, those of one state or all, with words those that have them in it."""
     services: Services = await request.app.state.services()
     key = visible(request.path_params["key"])
+    Reach.of(request.scope).require(key)
     named = field(request.query_params, "state")
     state = next((state for state in PAGE_STATES if state == named), None)
     words = field(request.query_params, "words")

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from webrag_core.application.reach import Reach
 from webrag_core.application.services import Services
 from webrag_core.errors import InvalidInputError
 from webrag_core.foreign_values import whole_number
@@ -29,13 +30,13 @@ _PART = 30_000  # characters of a page shown at once
 _MOST = 2 * _PART  # of blocks that cannot be cut
 _BEFORE_QUOTE = 10_000
 _VERSION = """
-SELECT v.id AS version_id, d.canonical_url AS url, v.title, v.number, v.sha256, v.markdown, v.fetched_at,
-       v.left_out, v.all_text, language_of(v.language, v.detected_language) AS language,
+SELECT v.id AS version_id, s.key AS source, d.canonical_url AS url, v.title, v.number, v.sha256, v.markdown,
+       v.fetched_at, v.left_out, v.all_text, language_of(v.language, v.detected_language) AS language,
        v.id IS NOT DISTINCT FROM d.current_version AS is_current,
        (SELECT number FROM document_versions c WHERE c.id = d.current_version) AS current_number,
        (SELECT min(p.seen_from) FROM version_periods p WHERE p.version_id = v.id) AS seen_first,
        coalesce((SELECT max(p.seen_last) FROM version_periods p WHERE p.version_id = v.id), v.fetched_at) AS seen_last
-FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = %s
+FROM document_versions v JOIN documents d ON d.id = v.document_id JOIN sources s ON s.id = d.source_id WHERE v.id = %s
 """
 
 
@@ -44,6 +45,7 @@ class StoredVersion:
     """A version of a page. `markdown` is None when its text was pruned; `current_number` None when the page is gone."""
 
     version_id: int
+    source: str
     url: str
     title: str | None
     number: int
@@ -174,6 +176,7 @@ async def show_page(request: Request) -> Response:
     services: Services = await request.app.state.services()
     async with services.corpus.database.connection() as connection:
         version = await load_version(connection, request.path_params["version"])
+    Reach.of(request.scope).require(version.source)
     start, end = (_number(request, name) for name in ("start", "end"))
     part: PagePart | None = None
     if version.markdown is not None:

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from webrag_core.application import inputs
+from webrag_core.application.reach import Reach
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services, run_apart
 from webrag_core.config import Settings
@@ -89,7 +90,7 @@ class Operation:
         async def endpoint(request: Request) -> Response:
             taken = await _body(self.takes, request) if self.method == "POST" else _parameters(self.takes, request)
             with traced(request.headers.get("traceparent")):
-                reply = await self.run(api, request, taken)
+                reply = await self.run(api, request, await _within(Reach.of(request.scope), api, taken))
             if isinstance(reply, Response):
                 return reply
             # by the declared model: it leaves out what a subclass adds
@@ -101,6 +102,10 @@ class Operation:
 def routes(operations: Sequence[Operation], api: Api) -> list[Route]:
     """The routes of all."""
     return [operation.route(api) for operation in operations]
+
+
+async def _within(reach: Reach, api: Api, taken: inputs.Operation) -> inputs.Operation:
+    return taken if reach.is_everything else await taken.within(reach, (await api.services()).corpus.database)
 
 
 def _parameters(model: type[inputs.Operation], request: Request) -> inputs.Operation:
