@@ -221,6 +221,7 @@ def test_no_tool_shows_a_word_of_another_source(
         ("answer", {"urls": urls, "question": question, "at": "2023-06"}),
         ("answer", {"urls": urls, "question": question, "style": "prose", "follows": 1}),
         *(("search", {"question": question, **more}) for more in ({}, {"urls": urls}, {"at": "2023-06"})),
+        ("search", {"question": question, "urls": ["https://nowhere.example"]}),
         *(("search", {"question": "degrees", "output": "data", "retrieval_mode": kind}) for kind in ("auto", "chunk")),
         *(("history", more) for more in ({"url": SECRET}, {"url": SECRET, "at": "now"}, {"answer": 1})),
         *(("history", more) for more in ({"conversation": 1}, {"url": f"https://{OTHER}/nothing"})),
@@ -330,7 +331,7 @@ def test_the_commands(webrag_here: Webrag, tmp_path: Path) -> None:
     home = {"WEBRAG_HOME": str(tmp_path / "home")}
     webrag_here("source", "add", "https://docs.example.org/3/", **home)
     unknown = webrag_here("tokens", "add", "a", "--source", "docs.example.org/4", **home)
-    assert (unknown.returncode, "did you mean docs.example.org/3?" in unknown.stderr) == (1, True)
+    assert (unknown.returncode, "did you mean docs.example.org/3?" in unknown.stderr) == (2, True)
     made = json.loads(
         webrag_here("tokens", "add", "a", "--source", "https://docs.example.org/", "--json", **home).stdout
     )
