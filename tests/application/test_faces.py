@@ -299,6 +299,7 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
     },
     Scrub: {
         "command": Carried(command("forget"), beside=names("yes dry_run to_scrub"), without=names("by beside_others")),
+        "job": Carried(launchpad(ForgetConfig), beside=names("scrub"), without=names("by beside_others")),
     },
     AddWatch: {
         "command": Carried(
@@ -311,7 +312,7 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
     Forget: {
         "command": Carried(command("forget"), beside=names("yes to_scrub"), without=names("by")),
         "library": Carried(method("forget")),
-        "job": Carried(launchpad(ForgetConfig), without=names("by dry_run")),
+        "job": Carried(launchpad(ForgetConfig), beside=names("scrub"), without=names("by dry_run")),
     },
     Prune: {"command": Carried(command("prune"))},
 }

@@ -50,6 +50,25 @@ def test_a_page_is_removed_from_the_launchpad(
     assert not again.success
 
 
+def test_what_was_removed_is_scrubbed_beside_others(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path, corpus_environment: str
+) -> None:
+    resources = {"corpus": CorpusResource(warc=str(tea_site(tmp_path)))}
+    job = definitions.resolve_job_def("forget")
+    with psycopg.connect(corpus_environment) as reader:  # as `webrag serve` beside it
+        for config in ({"target": GREEN, "scrub": True}, {"scrub": True}):
+            done = job.execute_in_process(instance=instance, run_config=config, resources=resources)
+            [output] = done.get_step_success_events() and done.filter_events(lambda event: event.is_successful_output)
+            metadata = output.step_output_data.metadata
+            assert isinstance(metadata["tables"].value, int)
+            assert metadata["tables"].value > 20
+            assert "the records of dagster" in str(metadata["not_reached"].value)
+            assert ("kind" in metadata) == ("target" in config)
+            assert instance.get_run_by_id(done.run_id) is not None  # no run deletes itself
+        reader.execute("SELECT")
+    assert GREEN not in documents(corpus_environment)
+
+
 @pytest.mark.slow
 def test_no_file_keeps_a_word_of_what_was_removed(
     definitions: dg.Definitions,

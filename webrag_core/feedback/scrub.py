@@ -6,7 +6,6 @@ What cannot be reached is named in the report. A scrub that was killed is run ag
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +17,7 @@ from webrag_core.config import Settings
 from webrag_core.config.backups import BackupSettings
 from webrag_core.corpus.forget import Removal
 from webrag_core.corpus.page_files import delete_page_files
-from webrag_core.errors import InvalidInputError, StoreError
+from webrag_core.errors import StoreError
 from webrag_core.feedback.goldens import renew_goldens
 from webrag_core.feedback.removal import remove
 from webrag_core.feedback.removed_text import RemovedText
@@ -76,7 +75,13 @@ async def scrub(
                     code="database_busy",
                 )
     not_reached: list[str] = []
-    keepers = _keepers(settings, not_reached, beside_others=beside_others)
+    plugins = RECORDS.plugins()
+    if beside_others:  # a job would delete its own run
+        not_reached += [
+            f"the records of {name}: end what writes to them, then run `webrag forget --scrub`" for name in plugins
+        ]
+        plugins = {}
+    keepers: list[RecordKeeper] = [plugin.make(settings) for plugin in plugins.values()]
     removed = RemovedText()
     removal = None
     if target is not None:
@@ -115,20 +120,6 @@ async def scrub(
         records=records,
         not_reached=not_reached,
     )
-
-
-def _keepers(settings: Settings, not_reached: list[str], *, beside_others: bool) -> Sequence[RecordKeeper]:
-    """Those who keep records. Beside others, who write to some of them, these are added to what is not reached; alone
-    that raises InvalidInputError."""
-    keepers: list[RecordKeeper] = []
-    for name, plugin in RECORDS.plugins().items():
-        try:
-            keepers.append(plugin.make(settings))
-        except InvalidInputError as error:
-            if not beside_others:
-                raise
-            not_reached.append(f"the records of {name}, which are written to now ({error.message})")
-    return keepers
 
 
 def _backups(settings: BackupSettings) -> list[Path]:
