@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from uuid import UUID
 
@@ -188,6 +190,29 @@ def test_the_list_of_another_corpus_is_not_used(corpus: Settings, file: Path, se
             asyncio.run(restore(new, file, tmp_path / "broken"))
         assert asyncio.run(restore(new, file)).lists == ()
         assert json.loads(named.read_text()) == other
+
+
+@pytest.mark.slow
+def test_a_backup_without_a_number_takes_the_list_that_is_named(
+    corpus: Settings, file: Path, server_url: str, tmp_path: Path
+) -> None:
+    old = tmp_path / "old.zip"
+    with zipfile.ZipFile(file) as source, zipfile.ZipFile(old, "w") as target:
+        for member in source.namelist():
+            content = source.read(member)
+            if member == "manifest.json":
+                content = json.dumps({**json.loads(content), "corpus": None}).encode()
+            target.writestr(member, content)
+    number = UUID("00000000-0000-4000-8000-000000000000")
+    forgotten = [{"url": sha256(BLACK.encode()).hexdigest(), "at": "2090-01-01T00:00:00Z"}]
+    listed = tmp_path / list_name(number)
+    listed.write_text(json.dumps({"format": 1, "corpus": str(number), "removals": [], "urls": forgotten}))
+    with twin(server_url, corpus, tmp_path / "first") as first:
+        [warning] = asyncio.run(restore(first, old)).warnings
+        assert f"{listed} may be it" in warning
+        assert "--removals" in warning
+    with twin(server_url, corpus, tmp_path / "second") as second:
+        assert [removal.target for removal in asyncio.run(restore(second, old, listed)).removed] == [BLACK]
 
 
 def test_the_list_lies_beside_the_backups_of_the_series(server_url: str, tmp_path: Path) -> None:

@@ -152,19 +152,25 @@ def _lists(
     A backup of a version that kept no number of the corpus is taken to be of the list that is named.
     """
     lists, warnings = {}, []
+    folders = (file.parent, *list_folders(settings))
     if named is not None:
         lists[named] = read_list(named)
         if manifest.corpus not in (None, lists[named].corpus):
             raise InvalidInputError(f"{named} is the list of another corpus than {file}")
     if manifest.corpus is not None:
-        for place in lists_beside((file.parent, *list_folders(settings)), manifest.corpus):
+        for place in lists_beside(folders, manifest.corpus):
             lists[place] = read_list(place)
             if lists[place].corpus != manifest.corpus:
                 raise InvalidInputError(f"{place} has the name of a list of this corpus and is that of another one")
     if not lists:
+        which = "name the removals-….json of the home that the backup was made of with --removals"
+        if manifest.corpus is None:  # the name of a list says of which corpus it is, the backup does not
+            near = {file.resolve() for folder in folders for file in folder.glob("removals-*.json")}
+            which += "; the backup is of a version that gave a corpus no number, so that none is taken by its name"
+            which += f" ({', '.join(map(str, sorted(near)))} may be it)" if near else ""
         warnings.append(
             f"no list of removals was there: what `webrag forget` removed after {manifest.made:%Y-%m-%d %H:%M} UTC is"
-            " back; name the removals-….json of the home that the backup was made of with --removals"
+            f" back; restore the backup again, into another empty home, and {which}"
         )
     return lists, warnings
 
