@@ -18,6 +18,7 @@ from webrag_core.answering.wanted.fact import Fact, fact_of
 from webrag_core.answering.wanted.thing import Thing, thing_of
 from webrag_core.retrieval.models import RankedChunk
 from webrag_core.retrieval.reader import Reader
+from webrag_core.text_work import beside_loop
 
 _SHORT = 5  # words
 _NEAR = 2  # units before and after that with the fact, among which the thing may be named
@@ -56,7 +57,7 @@ async def draft_of(
     safe: Safe = lambda units, question: (units, {}),
 ) -> Draft:
     """Cut the evidence into units and score them; a `reranker` orders them."""
-    pool, withheld = safe(units_of(ranked), question)
+    pool, withheld = await beside_loop(lambda: safe(units_of(ranked), question))
     whole = thing_of(question, pool)
     # things of one kind that are compared are sides of one question: their parts would lack what is compared
     aspects = (question,) if whole.sides else tuple(parts) or (question,)
