@@ -95,7 +95,10 @@ def test_limits_of_the_address_are_kept(settings: Settings, database_url: str) -
 
 @pytest.mark.parametrize(
     ("state", "expected"),
-    [("53100", "disk_full"), ("25006", "database_read_only"), ("57014", "database_busy"), ("55P03", "database_busy")],
+    [
+        *[("53100", "disk_full"), ("25006", "database_read_only"), ("XX001", "database_damaged")],
+        *[("57014", "database_busy"), ("55P03", "database_busy")],
+    ],
 )
 def test_a_reason_of_its_own(settings: Settings, state: str, expected: str) -> None:
     async def work() -> None:

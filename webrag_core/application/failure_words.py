@@ -16,6 +16,7 @@ _STORE_MESSAGES: Mapping[str, str] = {
     "database_busy": "the database is busy; ask again in a minute",
     "disk_full": "the disk of the database is full",
     "database_read_only": "the database is read-only now",
+    "database_damaged": "files of the database are damaged",
     "database_too_new": "a newer version of WebRAG made the corpus; this one cannot read it",
     "database_too_old": "the corpus is too old for this version of WebRAG; the server's log says what migrates it",
     "starting": "the corpus is not open yet",

@@ -292,6 +292,12 @@ def _store_error(error: psycopg.Error, limits: Limits) -> StoreError:
             return StoreError(f"the database's disk is full{state}", code="disk_full")
         case "25006":
             return StoreError(f"the database is read-only{state}", code="database_read_only")
+        case "XX001" | "XX002":
+            return StoreError(
+                f"the database's files are damaged: what a disk gave back is not what was stored{state}; the server's"
+                " log names the file. `webrag restore` of the last backup into an empty home brings back what it holds",
+                code="database_damaged",
+            )
         case "0A000" if _is_outdated_plan(error):
             changed = "another session changed its tables meanwhile, as a migration does; try again"
             return StoreError(f"the database is busy: {changed}{state}", code="database_busy")

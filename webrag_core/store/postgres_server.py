@@ -133,7 +133,7 @@ class PostgresServer:
             for entry in self._data.iterdir():
                 shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
         self._torn.touch()
-        options = ("-D", str(self._data), "-U", "postgres", "--encoding=utf8", "--auth=reject")
+        options = ("-D", str(self._data), "-U", "postgres", "--encoding=utf8", "--auth=reject", "--data-checksums")
         result = self._run((str(programs() / "initdb"), *options), lock)
         if result.returncode:
             raise self._failure(result.stderr)
