@@ -11,16 +11,22 @@ Result = TypeVar("Result")
 
 
 class Gathering(Generic[Item, Result]):
-    """Does `work` for up to `most` items at a time: those that come within `seconds` of the first.
+    """Does `work` for up to `most` items at a time: those that come within `seconds` of the first, or until `callers`
+    of them wait, who are all that may come.
 
     `work` gives a result, or the error to raise, for each item. Where it fails as a whole the items are worked on one
     by one, so that each costs itself alone. Belongs to the event loop it is first used in.
     """
 
     def __init__(
-        self, work: Callable[[Sequence[Item]], Awaitable[Sequence[Result | Exception]]], most: int, seconds: float
+        self,
+        work: Callable[[Sequence[Item]], Awaitable[Sequence[Result | Exception]]],
+        most: int,
+        seconds: float,
+        callers: Callable[[], int] | None = None,
     ) -> None:
         self._work = work
+        self._callers = callers
         self._most = most
         self._seconds = seconds
         self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
@@ -32,11 +38,16 @@ class Gathering(Generic[Item, Result]):
         loop = asyncio.get_running_loop()
         result: asyncio.Future[Result] = loop.create_future()
         self._waiting.append((item, result))
-        if len(self._waiting) >= self._most:
-            self._begin()
-        elif self._timer is None:
+        if self._timer is None:
             self._timer = loop.call_later(self._seconds, self._begin)
+        self.recount()
         return await result
+
+    def recount(self) -> None:
+        """Begin where nobody else comes. For a caller who leaves without an item."""
+        most = self._most if self._callers is None else min(self._most, self._callers())
+        if self._waiting and len(self._waiting) >= most:
+            self._begin()
 
     def _begin(self) -> None:
         if self._timer is not None:

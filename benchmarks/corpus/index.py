@@ -73,12 +73,13 @@ async def measure(home: Path, warcs: Sequence[Path], limit: int | None) -> dict[
             urls = acquirer.page_urls()[:limit]
             pages += len(urls)
             with progress(len(urls), "index") as advance:
-                for url in urls:
-                    try:
-                        await corpus.add(url)
-                    except FetchError as error:
-                        failed[url] = error.reason.value
+
+                def done(url: str, result: object) -> None:
+                    if isinstance(result, FetchError):
+                        failed[url] = result.reason.value
                     advance(url)
+
+                await corpus.add_all(urls, done)
         stack.close()
         await corpus.indexer.finish_bulk()
         seconds = time.process_time() - before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
@@ -174,15 +174,20 @@ async def confirmed_missing(connection: AsyncConnection, source: str) -> list[st
 
 async def load_version(connection: AsyncConnection, version_id: int) -> StoredVersion | None:
     """One version with its text; None when it does not exist or its text was pruned."""
+    return next(iter(await load_versions(connection, [version_id])), None)
+
+
+async def load_versions(connection: AsyncConnection, version_ids: Sequence[int]) -> list[StoredVersion]:
+    """Versions with their texts, in any order, but those that do not exist or whose texts were pruned."""
     async with connection.cursor(row_factory=class_row(StoredVersion)) as cursor:
         await cursor.execute(
             "SELECT v.id, v.document_id, d.source_id, d.canonical_url, v.markdown, v.sha256, v.title, v.chunker,"
             " v.detected_language, language_of(v.language, v.detected_language) AS language"
-            " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = %s"
+            " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = ANY(%s)"
             " AND v.pruned_at IS NULL",
-            (version_id,),
+            (list(version_ids),),
         )
-        return await cursor.fetchone()
+        return await cursor.fetchall()
 
 
 async def lock_urls(connection: AsyncConnection, *urls: str) -> None:
@@ -454,14 +459,30 @@ async def refusals_in_a_row(connection: AsyncConnection, url: str, reason: Reaso
     return int(row[0])
 
 
+async def make_current(connection: AsyncConnection, versions: Mapping[int, int]) -> AsyncCursor:
+    """Make versions, by document, the current ones; the cursor counts the documents that change."""
+    return await connection.execute(
+        "UPDATE documents d SET current_version = w.version_id, status = 'ready', reason = NULL, updated_at = now()"
+        " FROM unnest(%s::int[], %s::int[]) AS w (id, version_id) WHERE d.id = w.id"
+        " AND (d.current_version IS DISTINCT FROM w.version_id OR d.status <> 'ready')",
+        (list(versions), list(versions.values())),
+    )
+
+
 async def log_change(connection: AsyncConnection, document_id: int, version_id: int | None, change: str) -> None:
     """Append to the outbox that followers of the corpus read."""
+    await log_changes(connection, {document_id: version_id}, change)
+
+
+async def log_changes(connection: AsyncConnection, versions: Mapping[int, int | None], change: str) -> None:
+    """`log_change` of several documents; `versions` are by document."""
     await connection.execute(
         "WITH line AS (INSERT INTO corpus_log (source_id, document_id, version_id, change)"
-        " SELECT source_id, id, %s, %s FROM documents WHERE id = %s RETURNING *)"
+        " SELECT d.source_id, d.id, w.version_id, %s FROM unnest(%s::int[], %s::int[]) WITH ORDINALITY"
+        " AS w (id, version_id, place) JOIN documents d ON d.id = w.id ORDER BY w.place RETURNING *)"
         " UPDATE documents d SET announced_version = l.version_id, announcement = l.id, announced_at = l.logged_at"
         " FROM line l WHERE d.id = l.document_id AND l.change = 'version'",
-        (version_id, change, document_id),
+        (change, list(versions), list(versions.values())),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,26 +79,32 @@ async def write_chunks(
     `columns` are the `child_columns` of the same parents.
     """
     await connection.execute("DELETE FROM chunks WHERE version_id = %s", (version.id,))
-    cursor = await ask_ids(connection, parents)
+    cursor = await ask_ids(connection, rows_of(parents))
     rows = chunk_rows(version, parents, columns, [int(row[0]) for row in await cursor.fetchall()])
     await copy_chunks(connection, rows)
-    await mark_chunked(connection, version.id, parents, key)
+    await mark_chunked(connection, {version.id: parents}, key)
     return len(rows)
 
 
-async def ask_ids(connection: AsyncConnection, parents: Sequence[Chunk]) -> AsyncCursor:
-    """Ask for a new id for each of the parents, and then of their children."""
+def rows_of(parents: Sequence[Chunk]) -> int:
+    """How many rows parents and their children take."""
+    return len(parents) + sum(len(parent.children) for parent in parents)
+
+
+async def ask_ids(connection: AsyncConnection, rows: int) -> AsyncCursor:
+    """Ask for new ids for so many rows."""
     return await connection.execute(
-        "SELECT nextval(pg_get_serial_sequence('chunks', 'id')) FROM generate_series(1, %s)",
-        (len(parents) + sum(len(parent.children) for parent in parents),),
+        "SELECT nextval(pg_get_serial_sequence('chunks', 'id')) FROM generate_series(1, %s)", (rows,)
     )
 
 
-async def mark_chunked(connection: AsyncConnection, version_id: int, parents: Sequence[Chunk], key: str) -> None:
-    """Write to the version how it is chunked."""
+async def mark_chunked(connection: AsyncConnection, parents: Mapping[int, Sequence[Chunk]], key: str) -> None:
+    """Write to each version how it is chunked."""
+    children = [sum(len(parent.children) for parent in chunks) for chunks in parents.values()]
     await connection.execute(
-        "UPDATE document_versions SET chunker = %s, parent_count = %s, child_count = %s WHERE id = %s",
-        (key, len(parents), sum(len(parent.children) for parent in parents), version_id),
+        "UPDATE document_versions v SET chunker = %s, parent_count = w.parents, child_count = w.children"
+        " FROM unnest(%s::int[], %s::int[], %s::int[]) AS w (id, parents, children) WHERE v.id = w.id",
+        (key, list(parents), [len(chunks) for chunks in parents.values()], children),
     )
 
 

@@ -271,6 +271,16 @@ async def copy_in(connection: AsyncConnection, model_id: int, rows: Iterable[tup
             await copy.write_row(row)
 
 
+async def leave_cache(connection: AsyncConnection, model_id: int, digests: Collection[str]) -> None:
+    """Remove texts from the cache which the table serves from now on. Call inside a transaction."""
+    await connection.execute(
+        "DELETE FROM embedding_cache WHERE (model_id, text_sha256) IN (SELECT k.model_id, k.text_sha256"
+        " FROM embedding_cache k WHERE k.model_id = %s AND k.text_sha256 = ANY(%s)"
+        " FOR UPDATE SKIP LOCKED)",  # another writer deletes those
+        (model_id, list(digests)),
+    )
+
+
 async def fill_cache(connection: AsyncConnection, model_id: int, vectors: Mapping[str, Vector]) -> None:
     """Store vectors by the digest of their text; rows that exist stay."""
     async with connection.transaction(), connection.cursor() as cursor:

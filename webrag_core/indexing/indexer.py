@@ -19,7 +19,7 @@ from psycopg import AsyncConnection, Rollback, sql
 from webrag_core.config.indexing import IndexingSettings
 from webrag_core.corpus import documents
 from webrag_core.corpus.documents import StoredVersion
-from webrag_core.corpus.ingestor import CONCURRENT_PAGES, gather_bounded
+from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.corpus.works import update_works
 from webrag_core.errors import EmbeddingError, FetchError, IntegrityError, Reason
 from webrag_core.indexing import chunks as chunk_table
@@ -32,9 +32,11 @@ from webrag_core.indexing.graph.edges import (
     EdgeChange,
     NodeLookup,
     PageInputs,
+    ask_inputs,
     ask_missing_edges,
     count_degrees,
     page_inputs,
+    read_inputs,
     rebuild_edges,
 )
 from webrag_core.indexing.lexical import (
@@ -44,6 +46,7 @@ from webrag_core.indexing.lexical import (
 )
 from webrag_core.indexing.markdown import Block, parse_blocks
 from webrag_core.indexing.model_switch import fill_missing
+from webrag_core.indexing.new_pages import NewPage, write_new
 from webrag_core.indexing.page_writer import PageIds, PageWriter
 from webrag_core.indexing.prepared import PreparedPage, prepare
 from webrag_core.indexing.retirement import ask_moved, retire_absent, retire_gone
@@ -110,7 +113,7 @@ class Indexer:
     @property
     def pages_at_once(self) -> int:
         """Pages in progress for which the requests to the model are full."""
-        return CONCURRENT_PAGES if isinstance(self._embedder, WordLlamaEmbedder) else _PAGES_AHEAD
+        return _PAGES_AHEAD
 
     def in_progress(self) -> AbstractContextManager[None]:
         """Count a page as in progress, whose texts may share a request with those of others (`patient`)."""
@@ -207,7 +210,7 @@ class Indexer:
         current: a slow writer must not restore removed content. `patient` pages wait for the texts of others.
         """
         model_id = await self.model_id()
-        async with self._database.claims.hold(f"index version {version_id}"):  # later callers see the result
+        async with self._database.claims.hold(_claim(version_id)):  # later callers see the result
             return await self._activate(version_id, model_id, patient)
 
     async def settled(self, versions: Sequence[int]) -> dict[int, IndexOutcome]:
@@ -226,6 +229,48 @@ class Indexer:
             if state.settled and state.has_language and state.document_id is not None and version not in without
         }
 
+    async def index_new(self, versions: Sequence[int]) -> list[IndexOutcome | None]:
+        """Index those of the versions of whose documents the index has nothing, in one transaction: an outcome for
+        each, None for those that `index` has to look at. Raises as `index`; then none is written."""
+        model_id = await self.model_id()
+        names = {_claim(version): version for version in versions}
+        async with self._database.claims.hold_free(list(names)) as held:
+            mine = [version for name, version in names.items() if name in held]
+            written = await self._write_new(await self._read_new(mine, model_id), model_id)
+        return [written.get(version) for version in versions]
+
+    async def _read_new(self, versions: Sequence[int], model_id: int) -> list[tuple[StoredVersion, PageInputs]]:
+        """What pages of which the index has nothing are made of."""
+        if not versions or type(self._embedder) is not WordLlamaEmbedder:
+            return []
+        async with self._database.connection() as connection, connection.pipeline():
+            reading = await ask_states(connection, versions, self._key, model_id)
+            inputs = await ask_inputs(connection, versions)
+            loaded = await documents.load_versions(connection, versions)
+            states, of = await read_states(reading), await read_inputs(inputs)
+        new = {version for version, state in states.items() if state.is_empty and not state.settled} & of.keys()
+        return [(page, of[page.id]) for page in loaded if page.id in new and page.detected_language is not None]
+
+    async def _write_new(
+        self, pages: Sequence[tuple[StoredVersion, PageInputs]], model_id: int
+    ) -> dict[int, IndexOutcome]:
+        """Write pages of which the index has nothing; outcomes by version of those that could be written."""
+        if not pages:
+            return {}
+        prepared = await asyncio.to_thread(lambda: [self._prepare(*page) for page in pages])
+        ids = await self._resolve(prepared, {rules_of(version.language) for version, _ in pages})
+        vectors = await asyncio.to_thread(self._own_vectors, prepared)
+        new = [
+            NewPage(version, inputs, page, made)
+            for (version, inputs), page, made in zip(pages, prepared, vectors, strict=True)
+        ]
+        async with self._database.transaction() as connection:
+            written = await write_new(connection, new, ids, model_id, self._key)
+        return {
+            each.version.id: IndexOutcome(each.version.document_id, each.version.id, len(each.vectors), True)
+            for each in written
+        }
+
     async def _activate(self, version_id: int, model_id: int, patient: bool) -> IndexOutcome:
         async with self._database.connection() as connection:
             async with connection.pipeline():
@@ -239,86 +284,72 @@ class Indexer:
         if inputs is None:
             await rebuild_edges(self._database, version)
             return IndexOutcome(version.document_id, version_id, 0, False)
+        if state.is_empty and type(self._embedder) is WordLlamaEmbedder:
+            written = await self._write_new([(version, inputs)], model_id)
+            if version_id in written:
+                return written[version_id]
         page = await asyncio.to_thread(self._prepare, version, inputs)
         embedded = 0
-        for attempt in range(_ATTEMPTS):
-            ids = await self._resolve(page, rules_of(version.language), model_id)
-            vectors = None
-            if state.is_empty and not attempt and len(ids.missing) == len(page.texts):
-                vectors = await self._own_vectors(page)
-            if vectors is None:
-                embedded += await self._queue.embed(model_id, page.texts, patient=patient)
-            else:
-                embedded += len(vectors)
+        for _ in range(_ATTEMPTS):
+            ids = await self._resolve([page], {rules_of(version.language)})
+            embedded += await self._queue.embed(model_id, page.texts, patient=patient)
             async with self._database.transaction() as connection:
                 change = EdgeChange(version, inputs, page.extraction, ids.nodes)
                 writer = PageWriter(version, page, ids, change, model_id, self._key)
                 async with connection.pipeline():
                     live = await models.ask_live(connection, model_id)
-                    urls: list[str] = []
-                    if vectors is None:  # to an empty document no other has moved, which its state says below
-                        moved = await ask_moved(connection, version.document_id)
-                        urls = [str(row[1]) for row in await moved.fetchall()]
+                    moved = await ask_moved(connection, version.document_id)
+                    urls = [str(row[1]) for row in await moved.fetchall()]
                     await documents.lock_urls(connection, version.canonical_url, *urls)
                     reading = await ask_states(connection, [version_id], self._key, model_id)
                     await change.ask(connection)
-                    new_ids = await chunk_table.ask_ids(connection, page.parents)
                 await models.read_live(live)
                 now = await read_state(reading)
                 if now.settled:  # another writer was faster
                     return IndexOutcome(version.document_id, version_id, embedded, False)
                 if not await change.read():
                     raise Rollback
-                if vectors is None:
-                    changed = await writer.replace(connection)
-                    if changed is None:
-                        raise Rollback
-                    without = await unembedded(connection, model_id, page.texts.keys())
-                    return IndexOutcome(
-                        version.document_id,
-                        version_id,
-                        embedded,
-                        changed,
-                        len(without.waiting),
-                        len(without.refused),
-                        "; ".join(without.reasons),
-                    )
-                if not now.is_empty:
+                changed = await writer.replace(connection)
+                if changed is None:
                     raise Rollback
-                chunk_ids = [int(row[0]) for row in await new_ids.fetchall()]
-                await writer.write_first(connection, chunk_ids, vectors)
-                return IndexOutcome(version.document_id, version_id, embedded, True)
+                without = await unembedded(connection, model_id, page.texts.keys())
+                return IndexOutcome(
+                    version.document_id,
+                    version_id,
+                    embedded,
+                    changed,
+                    len(without.waiting),
+                    len(without.refused),
+                    "; ".join(without.reasons),
+                )
         raise IntegrityError(f"vectors or nodes of {version.canonical_url} disappeared {_ATTEMPTS} times")
 
-    async def _resolve(self, page: PreparedPage, rules: str, model_id: int) -> PageIds:
-        """Ids of terms (made by these rules) and nodes, new ones among them, and the digests of texts without a
-        vector."""
-        terms = self._term_ids.of(term for count in page.counts for term in count)
-        nodes = NodeLookup(page.extraction)
-        missing: set[str] | None = None
+    async def _resolve(self, pages: Sequence[PreparedPage], rules: set[str]) -> PageIds:
+        """Ids of terms (made by these rules) and nodes, new ones among them."""
+        terms = self._term_ids.of(term for page in pages for count in page.counts for term in count)
+        nodes = NodeLookup(*(page.extraction for page in pages))
         async with self._database.connection() as connection:
             for _ in range(2):
                 async with connection.pipeline():  # one way to the server and back
-                    if rules not in self._noted_rules:
-                        await note_rules(connection, rules)
+                    for new in sorted(rules - self._noted_rules):
+                        await note_rules(connection, new)
                     await terms.ask(connection)
                     await nodes.ask(connection)
-                    if missing is None:
-                        missing = await models.missing_vectors(connection, model_id, page.texts)
-                self._noted_rules.add(rules)
+                self._noted_rules |= rules
                 await terms.read()
                 await nodes.read(connection)
                 if not terms.unknown and not nodes.unknown:
                     break
-        return PageIds(terms.ids, nodes.ids, missing or set())
+        return PageIds(terms.ids, nodes.ids)
 
-    async def _own_vectors(self, page: PreparedPage) -> dict[str, Vector] | None:
-        """Vectors by digest of a model in this process, which cost less than asking for them; else None."""
+    def _own_vectors(self, pages: Sequence[PreparedPage]) -> list[dict[str, Vector]]:
+        """Vectors of each page by digest, of a model in this process: to make them costs less than to ask for them."""
         embedder = self._embedder
-        if type(embedder) is not WordLlamaEmbedder:
-            return None
-        vectors = await asyncio.to_thread(embedder.vectors, list(page.tokens.values()))
-        return {digest: Vector(vector) for digest, vector in zip(page.tokens, vectors, strict=True)}
+        assert isinstance(embedder, WordLlamaEmbedder)
+        return [
+            dict(zip(page.tokens, map(Vector, embedder.vectors(list(page.tokens.values()))), strict=True))
+            for page in pages
+        ]
 
     async def retire(self, url: str) -> bool:
         """Remove the document at `url` from the index if it is confirmed gone. Return True if removed."""
@@ -390,3 +421,7 @@ class Indexer:
         blocks = parse_blocks(version.markdown)
         parents, texts = self._chunks(version, blocks)
         return prepare(version, inputs, blocks, parents, texts)
+
+
+def _claim(version_id: int) -> str:
+    return f"index version {version_id}"

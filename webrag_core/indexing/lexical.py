@@ -67,7 +67,7 @@ TABLE known UNION ALL TABLE new
 
 
 class TermLookup:
-    """The ids of the terms of a page; new terms get one. Ask, read, and once more where some are `unknown`: those that
+    """The ids of the terms of pages; new terms get one. Ask, read, and once more where some are `unknown`: those that
     somebody else made meanwhile.
 
     Needs autocommit: two long transactions that insert the same terms in different order would deadlock.
@@ -118,23 +118,25 @@ async def replace_postings(
 ) -> None:
     """Make these the only postings of the document; `counts` maps a parent chunk's id to its term counts."""
     await connection.execute("DELETE FROM lexical_postings WHERE document_id = %s", (document_id,))
-    await write_sizes(connection, document_id, counts.values())
-    await copy_postings(connection, document_id, counts, term_ids)
+    await write_sizes(connection, {document_id: counts.values()})
+    await copy_postings(connection, {document_id: counts}, term_ids)
 
 
-async def write_sizes(connection: AsyncConnection, document_id: int, counts: Collection[Counter[str]]) -> None:
-    """Write how many parents and terms the document has."""
+async def write_sizes(connection: AsyncConnection, counts: Mapping[int, Collection[Counter[str]]]) -> None:
+    """Write how many parents and terms each document has."""
+    lengths = [sum(count.total() for count in parents) for parents in counts.values()]
     await connection.execute(
-        "INSERT INTO lexical_documents (document_id, parents, length) VALUES (%s, %s, %s)"
+        "INSERT INTO lexical_documents (document_id, parents, length)"
+        " SELECT * FROM unnest(%s::int[], %s::int[], %s::int[])"
         " ON CONFLICT (document_id) DO UPDATE SET parents = EXCLUDED.parents, length = EXCLUDED.length",
-        (document_id, len(counts), sum(count.total() for count in counts)),
+        (list(counts), [len(parents) for parents in counts.values()], lengths),
     )
 
 
 async def copy_postings(
-    connection: AsyncConnection, document_id: int, counts: Mapping[int, Counter[str]], term_ids: Mapping[str, int]
+    connection: AsyncConnection, counts: Mapping[int, Mapping[int, Counter[str]]], term_ids: Mapping[str, int]
 ) -> None:
-    """Add postings of the document; arguments as those of `replace_postings`."""
+    """Add postings of documents; `counts` has those of `replace_postings` for each."""
     async with (
         connection.cursor() as cursor,
         cursor.copy(
@@ -142,9 +144,10 @@ async def copy_postings(
         ) as copy,
     ):
         copy.set_types(["int8", "int4", "int4", "int4[]", "int4[]"])
-        for chunk_id, frequencies in counts.items():
-            codes, frequent = posting_codes({term_ids[term]: count for term, count in frequencies.items()})
-            await copy.write_row((chunk_id, document_id, frequencies.total(), codes, frequent))
+        for document_id, parents in counts.items():
+            for chunk_id, frequencies in parents.items():
+                codes, frequent = posting_codes({term_ids[term]: count for term, count in frequencies.items()})
+                await copy.write_row((chunk_id, document_id, frequencies.total(), codes, frequent))
 
 
 _COUNT_CODES = """

@@ -1,11 +1,10 @@
-"""Write what a version becomes into the index, within one transaction: beside nothing, or in place of what is there."""
+"""Write what a version becomes into the index in place of what is there, within one transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pgvector import Vector
 from psycopg import AsyncConnection, sql
 
 from webrag_core.corpus import documents
@@ -15,24 +14,18 @@ from webrag_core.indexing import chunks as chunk_table
 from webrag_core.indexing import embedding_models as models
 from webrag_core.indexing.graph.edges import EdgeChange
 from webrag_core.indexing.graph.model import Node
-from webrag_core.indexing.lexical import copy_postings, replace_postings, write_sizes
+from webrag_core.indexing.lexical import replace_postings
 from webrag_core.indexing.prepared import PreparedPage
 from webrag_core.indexing.retirement import retire_moved
 from webrag_core.store.vector_tables import vector_table
 
-_MAKE_CURRENT = (
-    "UPDATE documents SET current_version = %(version)s, status = 'ready', reason = NULL, updated_at = now()"
-    " WHERE id = %(document)s AND (current_version IS DISTINCT FROM %(version)s OR status <> 'ready')"
-)
-
 
 @dataclass(frozen=True, slots=True)
 class PageIds:
-    """Ids of the terms and nodes of a page; digests of its texts that have no vector."""
+    """Ids of the terms and nodes of pages."""
 
     terms: Mapping[str, int]
     nodes: dict[Node, int]
-    missing: set[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,28 +39,6 @@ class PageWriter:
     model_id: int
     key: str
 
-    async def write_first(
-        self, connection: AsyncConnection, chunk_ids: Sequence[int], vectors: Mapping[str, Vector]
-    ) -> None:
-        """Write everything of a document of which the index has nothing yet. `vectors` are by digest."""
-        document_id, parents = self.version.document_id, len(self.page.parents)
-        await chunk_table.copy_chunks(
-            connection, chunk_table.chunk_rows(self.version, self.page.parents, self.page.columns, chunk_ids)
-        )
-        children = zip(chunk_ids[parents:], self.page.digests, strict=True)
-        await models.copy_in(
-            connection, self.model_id, [(child, document_id, vectors[digest]) for child, digest in children]
-        )
-        await self.change.copy(connection)
-        counts = dict(zip(chunk_ids[:parents], self.page.counts, strict=True))
-        await copy_postings(connection, document_id, counts, self.ids.terms)
-        async with connection.pipeline():
-            await self.change.write(connection)
-            await write_sizes(connection, document_id, self.page.counts)
-            await chunk_table.mark_chunked(connection, self.version.id, self.page.parents, self.key)
-            await connection.execute(_MAKE_CURRENT, {"version": self.version.id, "document": document_id})
-            await documents.log_change(connection, document_id, self.version.id, "version")
-
     async def replace(self, connection: AsyncConnection) -> bool | None:
         """Write everything of a version in place of what the index has of its document, or of the same version.
 
@@ -80,7 +51,7 @@ class PageWriter:
             return None
         async with connection.pipeline():
             await self.change.write(connection)
-        await self.change.copy(connection)
+        await EdgeChange.copy([self.change], connection)
         parents = await chunk_table.parent_ids(connection, self.version.id)
         counts = dict(zip(parents, self.page.counts, strict=True))
         await replace_postings(connection, self.version.document_id, counts, self.ids.terms)
@@ -124,10 +95,8 @@ class PageWriter:
 
     async def _make_current(self, connection: AsyncConnection) -> bool:
         """Make the version current and drop derived rows of older versions; their texts stay."""
-        cursor = await connection.execute(
-            _MAKE_CURRENT, {"version": self.version.id, "document": self.version.document_id}
-        )
         others = (self.version.document_id, self.version.id)
+        cursor = await documents.make_current(connection, dict([others]))
         await connection.execute("DELETE FROM chunks WHERE document_id = %s AND version_id <> %s", others)
         await connection.execute(
             "DELETE FROM link_candidates WHERE version_id IN"

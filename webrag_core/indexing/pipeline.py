@@ -40,6 +40,8 @@ from webrag_core.store.database import Database
 _TOGETHER = 16  # pages that are looked up, or found to be unchanged, by one statement
 _LOOK_UP_WAIT_S = 0.01  # pages that begin together come at once
 _RECORD_WAIT_S = 0.05  # answers come as the site sends them
+_NEW_TOGETHER = 8  # pages that are written by one transaction: more save little and wait longer
+_NEW_WAIT_S = 0.5  # beside a page that its site keeps waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,13 @@ class Corpus:
         look_ups = Gathering(self.ingestor.look_up, _TOGETHER, _LOOK_UP_WAIT_S)
         unchanged = Gathering(self.ingestor.record_unchanged, _TOGETHER, _RECORD_WAIT_S)
         settled = Gathering(self._settled, _TOGETHER, _LOOK_UP_WAIT_S)
+        present = 0
+        new = Gathering(self.indexer.index_new, _NEW_TOGETHER, _NEW_WAIT_S, lambda: present)
+
+        def leave() -> None:
+            nonlocal present
+            present -= 1
+            new.recount()
 
         async def add(
             url: str,
@@ -151,10 +160,13 @@ class Corpus:
             brake: Brake | None,
             begun: Callable[[str], None] = lambda url: None,
         ) -> AddedDocument:
+            nonlocal present
             stored_page = await look_ups.of(url)
             async with AsyncExitStack() as work, AsyncExitStack() as fetch:
                 await work.enter_async_context(at_work)
                 work.enter_context(self.indexer.in_progress())
+                work.callback(leave)
+                present += 1
                 await fetch.enter_async_context(fetching)
                 begun(url)
 
@@ -173,7 +185,7 @@ class Corpus:
                     record=record,
                 )
                 await fetch.aclose()
-                return await self._index(page, patient=True, settled=settled.of)
+                return await self._index(page, patient=True, settled=settled.of, new=new.of)
 
         return add
 
@@ -216,12 +228,16 @@ class Corpus:
         *,
         patient: bool = False,
         settled: Callable[[int], Awaitable[IndexOutcome | None]] | None = None,
+        new: Callable[[int], Awaitable[IndexOutcome | None]] | None = None,
     ) -> AddedDocument:
-        """Index a page. `settled` tells for several pages at a time which need nothing."""
+        """Index a page. `settled` tells for several pages at a time which need nothing, `new` indexes several that the
+        index does not have."""
         with contained(page.url):
             outcome: IndexOutcome | None = None
             if page.outcome != "fetched":
                 outcome = await settled(page.version_id) if settled else (await self._settled([page.version_id]))[0]
+            elif new is not None:
+                outcome = await new(page.version_id)
             indexed = outcome or await self.indexer.index(page.version_id, patient=patient)
         warnings = list(page.warnings)
         if indexed.waiting:

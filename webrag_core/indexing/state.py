@@ -21,6 +21,7 @@ _STATE = (
     " d.current_version IS NULL AND NOT EXISTS (SELECT FROM chunks n WHERE n.document_id = d.id)"
     "  AND NOT EXISTS (SELECT FROM {vectors} e WHERE e.document_id = d.id)"
     "  AND NOT EXISTS (SELECT FROM lexical_postings l WHERE l.document_id = d.id)"
+    "  AND NOT EXISTS (SELECT FROM graph_documents g WHERE g.document_id = d.id)"
     "  AND NOT EXISTS (SELECT FROM document_versions o WHERE o.document_id = d.id AND o.id <> v.id),"
     " v.document_id, v.detected_language IS NOT NULL, v.id"
     " FROM document_versions v JOIN documents d ON d.id = v.document_id"

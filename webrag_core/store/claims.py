@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 import psycopg
@@ -17,6 +17,13 @@ from webrag_core.store.server_access import ServerAccess
 _log = logging.getLogger(__name__)
 _FIRST_WAIT_S = 0.01
 _LONGEST_WAIT_S = 0.25
+
+
+_TRY = (
+    b"SELECT pg_try_advisory_lock(hashtextextended(u, 1)) FROM unnest(%s::text[]) WITH ORDINALITY AS w (u, n)"
+    b" ORDER BY n"
+)
+_UNLOCK = b"SELECT pg_advisory_unlock(hashtextextended(u, 1)) FROM unnest(%s::text[]) u"
 
 
 @dataclass(slots=True)
@@ -53,9 +60,28 @@ class Claims:
                 finally:
                     await asyncio.shield(self._release(name))
         finally:
-            local.users -= 1
-            if not local.users:
-                self._local.pop(name, None)
+            self._leave(name, local)
+
+    def _leave(self, name: str, local: _Local) -> None:
+        local.users -= 1
+        if not local.users:
+            self._local.pop(name, None)
+
+    @asynccontextmanager
+    async def hold_free(self, names: Sequence[str]) -> AsyncIterator[set[str]]:
+        """Hold those of the locks that nobody holds, and give their names. Raises StoreError without the database."""
+        free = {name: _Local(users=1) for name in names if name not in self._local}
+        self._local |= free
+        async with AsyncExitStack() as stack:
+            for name, local in free.items():
+                stack.callback(self._leave, name, local)
+                await stack.enter_async_context(local.lock)
+            try:  # a cancelled attempt may still hold them
+                with _as_store_error():
+                    rows = await self._rows(_TRY, list(free))
+                yield {name for name, (is_held,) in zip(free, rows, strict=True) if is_held}
+            finally:
+                await asyncio.shield(self._release(*free))
 
     async def close(self) -> None:
         """Release all locks."""
@@ -64,28 +90,32 @@ class Claims:
 
     async def _acquire(self, name: str) -> None:
         wait = _FIRST_WAIT_S
-        try:
-            while not await self._query("SELECT pg_try_advisory_lock(hashtextextended(%s, 1))", name):
+        with _as_store_error():
+            while await self._rows(_TRY, [name]) != [(True,)]:
                 await asyncio.sleep(wait)
                 wait = min(wait * 1.5, _LONGEST_WAIT_S)
-        except psycopg.Error as error:
-            raise StoreError("the database connection was lost while acquiring a lock") from error
 
-    async def _release(self, name: str) -> None:
+    async def _release(self, *names: str) -> None:
         if self._connection is None or self._connection.closed:
             return
         try:
-            await self._query("SELECT pg_advisory_unlock(hashtextextended(%s, 1))", name)
+            await self._rows(_UNLOCK, list(names))
         except psycopg.Error as error:
             _log.debug("lock released by connection loss: %s", type(error).__name__)
 
-    async def _query(self, query: str, name: str) -> bool:
-        cursor = await (await self._open()).execute(query.encode(), (name,))
-        row = await cursor.fetchone()
-        return bool(row and row[0])
+    async def _rows(self, query: bytes, names: list[str]) -> list[tuple[object, ...]]:
+        return await (await (await self._open()).execute(query, (names,))).fetchall()
 
     async def _open(self) -> AsyncConnection:
         async with self._opening:
             if self._connection is None or self._connection.closed:
                 self._connection = await self._access.connect()
             return self._connection
+
+
+@contextmanager
+def _as_store_error() -> Iterator[None]:
+    try:
+        yield
+    except psycopg.Error as error:
+        raise StoreError("the database connection was lost while acquiring a lock") from error

@@ -53,6 +53,19 @@ UP_TO_DATE = (
 """Condition: the edges of document `d` are those of version `v`."""
 
 
+_INPUTS = (
+    f"SELECT v.id, s.key, {INPUTS_HASH}, m.content,"  # noqa: S608
+    "  (SELECT array_agg(ARRAY[i.name, i.anchor] ORDER BY i.name, i.anchor) FROM inventory_symbols i"
+    f"   WHERE {OF_PAGE}), l.urls, l.navigation, l.nofollow"
+    " FROM document_versions v JOIN documents d ON d.id = v.document_id JOIN sources s ON s.id = d.source_id"
+    " LEFT JOIN version_markup m ON m.version_id = v.id CROSS JOIN LATERAL"
+    "  (SELECT array_agg(t.url) AS urls, array_agg(t.navigation) AS navigation, array_agg(t.nofollow) AS nofollow"
+    "   FROM (SELECT c.target_url AS url, bool_and(c.in_navigation) AS navigation, bool_and(c.nofollow) AS nofollow"
+    "    FROM link_candidates c WHERE c.version_id = v.id GROUP BY c.target_url) t) l"
+    " WHERE v.id = {}"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class PageInputs:
     """What edges are made of, beside the text: the source's key, link candidates, markup, symbols that an inventory has
@@ -71,7 +84,8 @@ _LIVE = (
 )
 _DONE = (
     "INSERT INTO graph_documents (document_id, version_id, extraction, source_key, inputs, edges, reason)"
-    " VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (document_id) DO UPDATE SET version_id = EXCLUDED.version_id,"
+    " SELECT * FROM unnest(%s::int[], %s::int[], %s::text[], %s::text[], %s::bigint[], %s::int[], %s::text[])"
+    " ON CONFLICT (document_id) DO UPDATE SET version_id = EXCLUDED.version_id,"
     " extraction = EXCLUDED.extraction, source_key = EXCLUDED.source_key, inputs = EXCLUDED.inputs,"
     " edges = EXCLUDED.edges, reason = EXCLUDED.reason, counted = false"
 )
@@ -98,28 +112,33 @@ class _Row:
         return (self.src, self.kind, self.dst, self.place, self.edge.name)
 
 
+async def ask_inputs(connection: AsyncConnection, versions: Sequence[int]) -> AsyncCursor:
+    """Ask for what the edges of versions depend on; see `read_inputs`. May be part of a pipeline."""
+    single = len(versions) == 1  # for a list the server plans anew each time
+    return await connection.execute(
+        _INPUTS.format("%s" if single else "ANY(%s)").encode(), (versions[0] if single else list(versions),)
+    )
+
+
+async def read_inputs(cursor: AsyncCursor) -> dict[int, PageInputs]:
+    """Read what `ask_inputs` asked, by version."""
+    inputs = {}
+    for version, key, digest, content, listed, *columns in await cursor.fetchall():
+        links = {
+            str(url): LinkTarget(bool(navigation), bool(nofollow))
+            for url, navigation, nofollow in zip(*(column or () for column in columns), strict=True)
+        }
+        symbols = [ListedSymbol(str(name), str(anchor)) for name, anchor in listed or ()]
+        inputs[int(version)] = PageInputs(str(key), links, decode(content), symbols, int(digest))
+    return inputs
+
+
+_NO_INPUTS = PageInputs("", {}, decode(None), (), 0)
+
+
 async def page_inputs(connection: AsyncConnection, version: StoredVersion) -> PageInputs:
     """Read what the edges of a version depend on."""
-    cursor = await connection.execute(
-        f"SELECT s.key, {INPUTS_HASH}, m.content,"  # noqa: S608
-        "  (SELECT array_agg(ARRAY[i.name, i.anchor] ORDER BY i.name, i.anchor) FROM inventory_symbols i"
-        f"   WHERE {OF_PAGE}), l.urls, l.navigation, l.nofollow"
-        " FROM document_versions v JOIN documents d ON d.id = v.document_id JOIN sources s ON s.id = d.source_id"
-        " LEFT JOIN version_markup m ON m.version_id = v.id CROSS JOIN LATERAL"
-        "  (SELECT array_agg(t.url) AS urls, array_agg(t.navigation) AS navigation, array_agg(t.nofollow) AS nofollow"
-        "   FROM (SELECT c.target_url AS url, bool_and(c.in_navigation) AS navigation, bool_and(c.nofollow) AS nofollow"
-        "    FROM link_candidates c WHERE c.version_id = v.id GROUP BY c.target_url) t) l"
-        " WHERE v.id = %s".encode(),
-        (version.id,),
-    )
-    row = await cursor.fetchone()
-    key, digest, content, listed, *columns = row or ("", 0, None, None, None, None, None)
-    links = {
-        str(url): LinkTarget(bool(navigation), bool(nofollow))
-        for url, navigation, nofollow in zip(*(column or () for column in columns), strict=True)
-    }
-    symbols = [ListedSymbol(str(name), str(anchor)) for name, anchor in listed or ()]
-    return PageInputs(str(key), links, decode(content), symbols, int(digest))
+    return (await read_inputs(await ask_inputs(connection, [version.id]))).get(version.id, _NO_INPUTS)
 
 
 def edges_of(version: StoredVersion, inputs: PageInputs, blocks: Sequence[Block] | None = None) -> Extraction:
@@ -164,11 +183,11 @@ TABLE known UNION ALL SELECT kind, key, id, false FROM new
 
 
 class NodeLookup:
-    """The ids of the nodes of a page; new nodes get one. Ask, read, and once more where some are `unknown`: those that
+    """The ids of the nodes of pages; new nodes get one. Ask, read, and once more where some are `unknown`: those that
     somebody else made meanwhile."""
 
-    def __init__(self, extraction: Extraction) -> None:
-        self._nodes = _nodes(extraction)
+    def __init__(self, *extractions: Extraction) -> None:
+        self._nodes = _nodes(*extractions)
         # of two labels one that is not empty
         self._by_key = {(node.kind, node.key): node for node in sorted(self._nodes)}
         self._ids: dict[tuple[str, str], int] = {}
@@ -230,8 +249,29 @@ async def replace_edges(
         return False
     async with connection.pipeline():
         await change.write(connection)
-    await change.copy(connection)
+    await change.copy([change], connection)
     return True
+
+
+async def ask_present(connection: AsyncConnection, ids: Mapping[Node, int]) -> AsyncCursor:
+    """Keep nodes from being removed until the transaction ends, and ask how many are there; see `are_present`."""
+    await connection.execute(_NODES_STAY)
+    return await connection.execute("SELECT count(*) FROM graph_nodes WHERE id = ANY(%s)", (sorted(set(ids.values())),))
+
+
+async def are_present(cursor: AsyncCursor, ids: Mapping[Node, int]) -> bool:
+    """Whether no node was removed since its id was read."""
+    return int((await cursor.fetchone() or (0,))[0]) == len(set(ids.values()))
+
+
+async def ask_begins(connection: AsyncConnection, versions: Sequence[StoredVersion]) -> AsyncCursor:
+    """Ask where the newest period of each version begins, in their order; now where none is recorded."""
+    return await connection.execute(
+        "SELECT coalesce((SELECT max(p.seen_from) FROM version_periods p WHERE p.document_id = w.document_id"
+        " AND p.version_id = w.id), now()) FROM unnest(%s::int[], %s::int[]) WITH ORDINALITY"
+        " AS w (document_id, id, place) ORDER BY w.place",
+        ([version.document_id for version in versions], [version.id for version in versions]),
+    )
 
 
 class EdgeChange:
@@ -250,48 +290,70 @@ class EdgeChange:
 
     async def ask(self, connection: AsyncConnection) -> None:
         """Ask what is there."""
-        await connection.execute(_NODES_STAY)
-        node_ids = sorted(set(self._ids.values()))
-        self._present = await connection.execute("SELECT count(*) FROM graph_nodes WHERE id = ANY(%s)", (node_ids,))
+        self._present = await ask_present(connection, self._ids)
         self._stored = await connection.execute(_LIVE, (self._version.document_id,))
         self._began = await _begin(connection, self._version.document_id, self._version.id)
 
     async def read(self) -> bool:
         """Take that in. False when a node was removed meanwhile: resolve again."""
-        ids = self._ids
-        self._begin = await _only(self._began)
-        present = int((await self._present.fetchone() or (0,))[0])
-        if present < len(set(ids.values())) or len(ids) < len(_nodes(self._extraction)):
+        begin = await _only(self._began)
+        if not await are_present(self._present, self._ids) or len(self._ids) < len(_nodes(self._extraction)):
             return False
-        self._rows = [
-            _Row(ids[edge.src], edge.kind, ids[edge.dst], ids[edge.place], edge) for edge in self._extraction.edges
-        ]
+        self.begin_at(begin)
         self._live = {
             (src, kind, dst, place, name): _Live(int(edge), int(of), since)
             for edge, src, kind, dst, place, of, name, since in await self._stored.fetchall()
         }
         return True
 
+    def begin_at(self, begin: datetime) -> None:
+        """All edges are new, and seen from then on. For a document without edges, whose nodes are all there."""
+        self._begin, self._live, ids = begin, dict[Identity, _Live](), self._ids
+        self._rows = [
+            _Row(ids[edge.src], edge.kind, ids[edge.dst], ids[edge.place], edge) for edge in self._extraction.edges
+        ]
+
     async def write(self, connection: AsyncConnection) -> None:
         """Move the edges that stay, end the others, and write what they were made of."""
         await _write(connection, self._version, self._rows, self._live, self._begin)
-        await connection.execute(
-            _DONE,
-            (
-                self._version.document_id,
-                self._version.id,
-                EXTRACTION_VERSION,
-                self._inputs.source_key,
-                self._inputs.digest,
-                len(self._rows),
-                self._extraction.reason,
-            ),
-        )
+        await self.note([self], connection)
 
-    async def copy(self, connection: AsyncConnection) -> None:
-        """Add the new ones."""
-        new = [row for row in self._rows if row.identity not in self._live]
-        await _insert(connection, self._version, new, self._begin)
+    @staticmethod
+    async def note(changes: Sequence[EdgeChange], connection: AsyncConnection) -> None:
+        """Write what the edges of documents are made of."""
+        lines = [
+            (
+                change._version.document_id,
+                change._version.id,
+                EXTRACTION_VERSION,
+                change._inputs.source_key,
+                change._inputs.digest,
+                len(change._rows),
+                change._extraction.reason,
+            )
+            for change in changes
+        ]
+        await connection.execute(_DONE, [list(column) for column in zip(*lines, strict=True)])
+
+    @staticmethod
+    async def copy(changes: Sequence[EdgeChange], connection: AsyncConnection) -> None:
+        """Add the new edges of documents."""
+        new = [(change, row) for change in changes for row in change._rows if row.identity not in change._live]
+        if not new:
+            return
+        async with (
+            connection.cursor() as writer,
+            writer.copy(
+                "COPY graph_edges (document_id, version_id, src, dst, place, kind, strength, origin, label, statement,"
+                " char_start, char_end, seen_from) FROM STDIN WITH (FORMAT BINARY)"
+            ) as copy,
+        ):
+            copy.set_types([*["int4"] * 5, "text", "float4", *["text"] * 3, "int4", "int4", "timestamptz"])
+            for change, row in new:
+                edge, version = row.edge, change._version
+                where = (version.document_id, version.id, row.src, row.dst, row.place)
+                what = (edge.kind, edge.strength, edge.origin, edge.label, edge.statement)
+                await copy.write_row((*where, *what, edge.start, edge.end, change._begin))
 
 
 async def rebuild_edges(database: Database, version: StoredVersion) -> bool:
@@ -329,8 +391,8 @@ async def close_edges(connection: AsyncConnection, document_id: int) -> None:
     )
 
 
-def _nodes(extraction: Extraction) -> set[Node]:
-    return {node for edge in extraction.edges for node in (edge.src, edge.dst, edge.place)}
+def _nodes(*extractions: Extraction) -> set[Node]:
+    return {node for page in extractions for edge in page.edges for node in (edge.src, edge.dst, edge.place)}
 
 
 async def _write(
@@ -365,24 +427,6 @@ async def _write(
             [edge.statement for _, edge in common],
         ),
     )
-
-
-async def _insert(connection: AsyncConnection, version: StoredVersion, rows: Sequence[_Row], begin: datetime) -> None:
-    if not rows:
-        return
-    async with (
-        connection.cursor() as writer,
-        writer.copy(
-            "COPY graph_edges (document_id, version_id, src, dst, place, kind, strength, origin, label, statement,"
-            " char_start, char_end, seen_from) FROM STDIN WITH (FORMAT BINARY)"
-        ) as copy,
-    ):
-        copy.set_types([*["int4"] * 5, "text", "float4", *["text"] * 3, "int4", "int4", "timestamptz"])
-        for row in rows:
-            edge = row.edge
-            where = (version.document_id, version.id, row.src, row.dst, row.place)
-            what = (edge.kind, edge.strength, edge.origin, edge.label, edge.statement)
-            await copy.write_row((*where, *what, edge.start, edge.end, begin))
 
 
 async def _begin(connection: AsyncConnection, document_id: int, version_id: int | None) -> AsyncCursor:
