@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -11,22 +12,18 @@ Result = TypeVar("Result")
 
 
 class Gathering(Generic[Item, Result]):
-    """Does `work` for up to `most` items at a time: those that come within `seconds` of the first, or until `callers`
-    of them wait, who are all that may come.
+    """Does `work` for up to `most` items at a time: those that come within `seconds` of the first, or until all who are
+    `expected` wait.
 
     `work` gives a result, or the error to raise, for each item. Where it fails as a whole the items are worked on one
     by one, so that each costs itself alone. Belongs to the event loop it is first used in.
     """
 
     def __init__(
-        self,
-        work: Callable[[Sequence[Item]], Awaitable[Sequence[Result | Exception]]],
-        most: int,
-        seconds: float,
-        callers: Callable[[], int] | None = None,
+        self, work: Callable[[Sequence[Item]], Awaitable[Sequence[Result | Exception]]], most: int, seconds: float
     ) -> None:
         self._work = work
-        self._callers = callers
+        self._expected = 0
         self._most = most
         self._seconds = seconds
         self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
@@ -40,13 +37,21 @@ class Gathering(Generic[Item, Result]):
         self._waiting.append((item, result))
         if self._timer is None:
             self._timer = loop.call_later(self._seconds, self._begin)
-        self.recount()
+        self._begin_with_all()
         return await result
 
-    def recount(self) -> None:
-        """Begin where nobody else comes. For a caller who leaves without an item."""
-        most = self._most if self._callers is None else min(self._most, self._callers())
-        if self._waiting and len(self._waiting) >= most:
+    @contextmanager
+    def expected(self) -> Iterator[None]:
+        """Count a caller who may bring an item meanwhile."""
+        self._expected += 1
+        try:
+            yield
+        finally:
+            self._expected -= 1
+            self._begin_with_all()
+
+    def _begin_with_all(self) -> None:
+        if self._waiting and len(self._waiting) >= min(self._most, self._expected or self._most):
             self._begin()
 
     def _begin(self) -> None:

@@ -232,14 +232,25 @@ async def ensure_document(connection: AsyncConnection, url: str, *, new_source: 
     It belongs to the source of its host with the longest prefix. Where there is none, `new_source` makes one for the
     host; without it there is no document either (None).
     """
-    # shared with other writers; attaching or detaching a section waits (`sources.lock_host`)
-    host = url.split("/", 3)[2]
-    await connection.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 1))", (host,))
+    await lock_hosts(connection, url)
     document_id = await _document_of_source(connection, url)
     if document_id is None and new_source:
-        await connection.execute("INSERT INTO sources (key) VALUES (%s) ON CONFLICT (key) DO NOTHING", (host,))
+        await connection.execute("INSERT INTO sources (key) VALUES (%s) ON CONFLICT (key) DO NOTHING", (_host(url),))
         document_id = await _document_of_source(connection, url)
     return document_id
+
+
+async def lock_hosts(connection: AsyncConnection, *urls: str) -> None:
+    """Keep the sections of the hosts of these URLs from being attached and detached (`sources.lock_host`) until the
+    transaction ends; other writers do not wait."""
+    await connection.execute(
+        "SELECT pg_advisory_xact_lock_shared(hashtextextended(u, 1)) FROM unnest(%s::text[]) u",
+        (sorted({_host(url) for url in urls}),),
+    )
+
+
+def _host(url: str) -> str:
+    return url.split("/", 3)[2]
 
 
 async def _document_of_source(connection: AsyncConnection, url: str) -> int | None:
@@ -274,7 +285,7 @@ async def store_version(
     async with connection.pipeline():  # what nobody waits for costs no way to the server and back
         stored = await _write_version(connection, page, converted, language, acquirer, next_check, sighting=sighting)
         forgotten = await _clear_links(connection, stored[1], converted.links)
-    await _copy_links(connection, stored[1], [link for link in converted.links if link.target_url not in forgotten])
+    await copy_links(connection, {stored[1]: [link for link in converted.links if link.target_url not in forgotten]})
     return stored
 
 
@@ -380,8 +391,14 @@ async def _clear_links(connection: AsyncConnection, version_id: int, links: Sequ
     return {str(row[0]) for row in await cursor.fetchall()}
 
 
-async def _copy_links(connection: AsyncConnection, version_id: int, links: Sequence[PageLink]) -> None:
-    if not links:
+async def ask_forgotten_of(connection: AsyncConnection, urls: Sequence[str]) -> AsyncCursor:
+    """Ask which of these URLs were removed on request. May be part of a pipeline."""
+    return await connection.execute("SELECT u FROM unnest(%s::text[]) u WHERE is_forgotten(u)", (list(urls),))
+
+
+async def copy_links(connection: AsyncConnection, links: Mapping[int, Sequence[PageLink]]) -> None:
+    """Add links of versions, which have none."""
+    if not any(links.values()):
         return
     async with (
         connection.cursor() as cursor,
@@ -390,19 +407,10 @@ async def _copy_links(connection: AsyncConnection, version_id: int, links: Seque
             " in_navigation, nofollow) FROM STDIN"
         ) as copy,
     ):
-        for ordinal, link in enumerate(links):
-            await copy.write_row(
-                (
-                    version_id,
-                    ordinal,
-                    link.target_url,
-                    link.anchor_text,
-                    link.context,
-                    list(link.heading_path),
-                    link.in_navigation,
-                    link.nofollow,
-                )
-            )
+        for version_id, of_version in links.items():
+            for ordinal, link in enumerate(of_version):
+                where = (version_id, ordinal, link.target_url, link.anchor_text, link.context)
+                await copy.write_row((*where, list(link.heading_path), link.in_navigation, link.nofollow))
 
 
 async def record_failure(connection: AsyncConnection, url: str, error: FetchError, next_check: datetime) -> None:

@@ -26,6 +26,7 @@ from webrag_core.corpus.audits import note_audit
 from webrag_core.corpus.brake import Brake, HeldBackError, held_alone
 from webrag_core.corpus.documents import FetchRecord, StoredDocument, StoredPage
 from webrag_core.corpus.held_texts import change_by, is_confirmed, note_held
+from webrag_core.corpus.new_documents import NewDocument, store_new
 from webrag_core.corpus.periods import ARCHIVES, basis_of, newest_sighting
 from webrag_core.corpus.recent_failures import recent_failure
 from webrag_core.corpus.replacement import redirected_to_front_page
@@ -34,13 +35,15 @@ from webrag_core.corpus.sources import Source
 from webrag_core.corpus.stated_metadata import top_nodes
 from webrag_core.corpus.unchanged import UnchangedPage, record_unchanged
 from webrag_core.corpus.unforeseen import contained
-from webrag_core.corpus.validity import write_stated
+from webrag_core.corpus.validity import stated, write_stated
 from webrag_core.errors import FetchError, Reason
+from webrag_core.language.detection import UNCLEAR, detected_page
 from webrag_core.plugins import ACQUIRERS
 from webrag_core.result_warnings import Caution
 from webrag_core.store.breakers import Breakers
 from webrag_core.store.database import Database
 from webrag_core.store.leases import HostLeases
+from webrag_core.text_work import beside_loop
 from webrag_core.trace import span
 
 if TYPE_CHECKING:
@@ -166,6 +169,7 @@ class Ingestor:
         all_text: bool | None = None,
         stored_page: StoredPage | None = None,
         record: Callable[[UnchangedPage], Awaitable[None]] | None = None,
+        store: Callable[[NewDocument], Awaitable[tuple[int, int] | None]] | None = None,
     ) -> IngestOutcome:
         """Store the page at `url` unless a fresh copy is stored already.
 
@@ -175,7 +179,8 @@ class Ingestor:
         Copies and failures older than `max_age` seconds are stale (None = the settings); `refresh` requests even a
         fresh page again (conditionally). `brake` is that of the refresh that the page is part of: HeldBackError is
         raised for a page that waits for its verdict, of which nothing is recorded. `stored_page` is what
-        `look_up` says of the page, `record` writes that it is unchanged, for callers that do so for several at a time.
+        `look_up` says of the page, `record` writes that it is unchanged and `store` that it is new, for callers that do
+        so for several at a time.
 
         Raises FetchError when the URL returns no usable page or failed recently; the failure is recorded and the good
         version stays. Invalid URLs and pages removed on request (reason `forgotten`) are not recorded.
@@ -225,6 +230,11 @@ class Ingestor:
             with contained(url):
                 if converted is None:
                     return await self._unchanged(url, stored, page, started, run_id, record)
+                if store is not None and stored is None and all_text is None and page.url == page.final_url:
+                    new = await self._new(url, page, converted, started, run_id)
+                    ids = None if new is None else await store(new)
+                    if ids is not None:
+                        return _outcome(page, converted, *ids, "fetched")
                 return await self._kept(url, stored, page, converted, started, run_id, all_text)
         except FetchError as error:
             if error.reason is Reason.INTERNAL_ERROR:
@@ -257,16 +267,26 @@ class Ingestor:
                 await documents.record_fetch(connection, self._record(url, page, outcome, version_id, started, run_id))
                 archived = basis_of(self.acquirer.name) == "archive"
                 newest = await newest_sighting(connection, document_id) if archived else None
-        warnings = (*page.warnings, *(Caution.on(page.final_url, warning) for warning in converted.warnings))
+        past = ""
         if newest is not None and newest > page.fetched_at:
-            warnings = (
-                *warnings,
-                Caution.on(
-                    page.final_url,
-                    f"the archive's copy is older than the stored text of {newest:%Y-%m-%d}: kept as its past",
-                ),
-            )
-        return IngestOutcome(page.final_url, document_id, version_id, outcome, page.bytes_raw, warnings)
+            past = f"the archive's copy is older than the stored text of {newest:%Y-%m-%d}: kept as its past"
+        return _outcome(page, converted, document_id, version_id, outcome, past)
+
+    async def _new(
+        self, url: str, page: AcquiredPage, converted: ConvertedPage, started: datetime, run_id: str | None
+    ) -> NewDocument | None:
+        """A page of which nothing is stored; None where other addresses lead to it, too."""
+        if page.redirects:
+            return None
+        language = await beside_loop(detected_page, converted.markdown)
+        return NewDocument(
+            page,
+            converted,
+            language or UNCLEAR,
+            await stated(converted.markdown, top_nodes(converted.markup)),
+            self._record(url, page, "fetched", None, started, run_id),
+            self._next_check(page.checked_at),
+        )
 
     async def _fetch(self, url: str, stored: StoredDocument | None) -> AcquiredPage:
         """Fetch the page, conditionally unless another extractor produced the stored text. Raises FetchError: for an
@@ -362,6 +382,11 @@ class Ingestor:
         async with self._database.transaction() as connection:
             return await record_unchanged(connection, pages)
 
+    async def store_new(self, pages: Sequence[NewDocument]) -> list[tuple[int, int] | None]:
+        """Store new pages in one transaction; results as those of the function of this name."""
+        async with self._database.transaction() as connection:
+            return await store_new(connection, pages)
+
     async def _unchanged(
         self,
         url: str,
@@ -429,7 +454,7 @@ class Ingestor:
             )
 
     def _record(
-        self, url: str, page: AcquiredPage, outcome: str, version_id: int, started: datetime, run_id: str | None
+        self, url: str, page: AcquiredPage, outcome: str, version_id: int | None, started: datetime, run_id: str | None
     ) -> FetchRecord:
         return FetchRecord(
             url=url,
@@ -445,6 +470,18 @@ class Ingestor:
             version_id=version_id,
             seen_at=page.fetched_at,
         )
+
+
+def _outcome(
+    page: AcquiredPage,
+    converted: ConvertedPage,
+    document_id: int,
+    version_id: int,
+    outcome: Literal["fetched", "unchanged"],
+    *warnings: str,
+) -> IngestOutcome:
+    cautions = [Caution.on(page.final_url, warning) for warning in (*converted.warnings, *filter(None, warnings))]
+    return IngestOutcome(page.final_url, document_id, version_id, outcome, page.bytes_raw, (*page.warnings, *cautions))
 
 
 def _has_validators(stored: StoredDocument) -> bool:

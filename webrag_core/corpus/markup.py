@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -91,22 +91,37 @@ def _identifiers(markup: PageMarkup) -> set[str]:
 async def _write(connection: AsyncConnection, version_id: int, markup: PageMarkup) -> None:
     if markup == NO_MARKUP:
         await connection.execute("DELETE FROM version_markup WHERE version_id = %s", (version_id,))
-        return
-    content = json.dumps(
+    else:
+        await write_markup(connection, {version_id: markup})
+
+
+async def write_markup(connection: AsyncConnection, markup: Mapping[int, PageMarkup]) -> None:
+    """Keep the markup of each version that has any, in place of what is there."""
+    rows = [
+        {"version": version, "content": _content(of), "urls": urls_of(of), "cut": list(of.cut)}
+        for version, of in markup.items()
+        if of != NO_MARKUP
+    ]
+    if rows:
+        await connection.execute(
+            "INSERT INTO version_markup (version_id, content, urls, cut, digest)"
+            " SELECT version, content::jsonb, urls, cut, hashtextextended(content, 0)"
+            " FROM json_to_recordset(%s::json) AS m (version integer, content text, urls text[], cut text[])"
+            " ON CONFLICT (version_id) DO UPDATE SET content = EXCLUDED.content, urls = EXCLUDED.urls,"
+            " cut = EXCLUDED.cut, digest = EXCLUDED.digest"
+            " WHERE (version_markup.digest, version_markup.cut) <> (EXCLUDED.digest, EXCLUDED.cut)",
+            (json.dumps(rows, ensure_ascii=False),),
+        )
+
+
+def _content(markup: PageMarkup) -> str:
+    return json.dumps(
         {
             "nodes": [_fields(node) for node in markup.nodes],
             "relations": markup.relations,
             "anchors": markup.anchors,
         },
         ensure_ascii=False,
-    )
-    await connection.execute(
-        "INSERT INTO version_markup (version_id, content, urls, cut, digest)"
-        " VALUES (%(version)s, %(content)s::text::jsonb, %(urls)s, %(cut)s, hashtextextended(%(content)s::text, 0))"
-        " ON CONFLICT (version_id) DO UPDATE SET content = EXCLUDED.content, urls = EXCLUDED.urls,"
-        " cut = EXCLUDED.cut, digest = EXCLUDED.digest"
-        " WHERE (version_markup.digest, version_markup.cut) <> (EXCLUDED.digest, EXCLUDED.cut)",
-        {"version": version_id, "content": content, "urls": urls_of(markup), "cut": list(markup.cut)},
     )
 
 

@@ -39,10 +39,11 @@ async def write_statements(
     await connection.execute(
         "DELETE FROM version_validity WHERE version_id = %s AND basis = ANY(%s)", (version_id, list(bases))
     )
-    await _insert(connection, version_id, [statement for statement in statements if statement.basis in bases])
+    await insert_statements(connection, version_id, [statement for statement in statements if statement.basis in bases])
 
 
-async def _insert(connection: AsyncConnection, version_id: int, statements: Sequence[Statement]) -> None:
+async def insert_statements(connection: AsyncConnection, version_id: int, statements: Sequence[Statement]) -> None:
+    """Add statements of a version."""
     if not statements:
         return
     async with connection.cursor() as cursor:
@@ -63,18 +64,22 @@ async def _insert(connection: AsyncConnection, version_id: int, statements: Sequ
         )
 
 
+async def stated(markdown: str, nodes: Sequence[Mapping[str, Any]] = ()) -> list[Statement]:
+    """Read the statements of a text, and of the structured data of its page (top-level `nodes`, as parsed)."""
+    return [*await beside_loop(read_statements, markdown), *metadata_statements(nodes)]
+
+
 async def write_stated(
     connection: AsyncConnection, version_id: int, markdown: str, nodes: Sequence[Mapping[str, Any]] = ()
 ) -> None:
-    """Read the statements of a text, and of the structured data of its page (top-level `nodes`, as parsed), and keep
-    them. Call inside a transaction."""
-    statements = [*await beside_loop(read_statements, markdown), *metadata_statements(nodes)]
+    """Keep the `stated` ones of a version. Call inside a transaction."""
+    statements = await stated(markdown, nodes)
     await connection.execute(
         "WITH former AS (DELETE FROM version_validity WHERE version_id = %(version)s AND basis = ANY(%(bases)s))"
         " UPDATE document_versions SET dates_read = %(reader)s WHERE id = %(version)s",
         {"version": version_id, "bases": list(OF_PAGES), "reader": READER},
     )
-    await _insert(connection, version_id, statements)
+    await insert_statements(connection, version_id, statements)
 
 
 async def read_missing(database: Database) -> int:

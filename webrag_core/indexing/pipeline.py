@@ -23,6 +23,7 @@ from webrag_core.corpus.ingestor import (
     gather_bounded,
     make_acquirer,
 )
+from webrag_core.corpus.new_documents import NewDocument
 from webrag_core.corpus.refresh import SourceRefresh
 from webrag_core.corpus.sources import Source
 from webrag_core.corpus.unchanged import UnchangedPage
@@ -140,18 +141,13 @@ class Corpus:
 
     def _bulk(self, *, all_text: bool | None = None) -> BulkAdd:
         """`add` for many pages: few are fetched at a time, and more wait for full requests to the model. What is known
-        of pages is read, and that they are unchanged is written, for several of them at a time."""
+        of pages is read, and that they are unchanged or new is written, for several of them at a time."""
         at_work, fetching = asyncio.Semaphore(self.indexer.pages_at_once), asyncio.Semaphore(CONCURRENT_PAGES)
         look_ups = Gathering(self.ingestor.look_up, _TOGETHER, _LOOK_UP_WAIT_S)
         unchanged = Gathering(self.ingestor.record_unchanged, _TOGETHER, _RECORD_WAIT_S)
         settled = Gathering(self._settled, _TOGETHER, _LOOK_UP_WAIT_S)
-        present = 0
-        new = Gathering(self.indexer.index_new, _NEW_TOGETHER, _NEW_WAIT_S, lambda: present)
-
-        def leave() -> None:
-            nonlocal present
-            present -= 1
-            new.recount()
+        store = Gathering(self.ingestor.store_new, _NEW_TOGETHER, _NEW_WAIT_S)
+        new = Gathering(self.indexer.index_new, _NEW_TOGETHER, _NEW_WAIT_S)
 
         async def add(
             url: str,
@@ -160,20 +156,23 @@ class Corpus:
             brake: Brake | None,
             begun: Callable[[str], None] = lambda url: None,
         ) -> AddedDocument:
-            nonlocal present
             stored_page = await look_ups.of(url)
-            async with AsyncExitStack() as work, AsyncExitStack() as fetch:
+            async with AsyncExitStack() as work, AsyncExitStack() as storing, AsyncExitStack() as fetch:
                 await work.enter_async_context(at_work)
                 work.enter_context(self.indexer.in_progress())
-                work.callback(leave)
-                present += 1
+                work.enter_context(new.expected())
+                storing.enter_context(store.expected())
                 await fetch.enter_async_context(fetching)
                 begun(url)
 
                 async def record(page: UnchangedPage) -> None:
-                    await fetch.aclose()
-                    await work.aclose()  # other pages are read while this one waits for its like
+                    for stack in (fetch, storing, work):  # other pages are read while this one waits for its like
+                        await stack.aclose()
                     await unchanged.of(page)
+
+                async def keep(page: NewDocument) -> tuple[int, int] | None:
+                    await fetch.aclose()
+                    return await store.of(page)
 
                 page = await self._store(
                     url,
@@ -183,8 +182,10 @@ class Corpus:
                     all_text=all_text,
                     stored_page=stored_page,
                     record=record,
+                    store=keep,
                 )
                 await fetch.aclose()
+                await storing.aclose()
                 return await self._index(page, patient=True, settled=settled.of, new=new.of)
 
         return add
@@ -205,6 +206,7 @@ class Corpus:
         all_text: bool | None = None,
         stored_page: StoredPage | None = None,
         record: Callable[[UnchangedPage], Awaitable[None]] | None = None,
+        store: Callable[[NewDocument], Awaitable[tuple[int, int] | None]] | None = None,
     ) -> IngestOutcome:
         try:
             return await self.ingestor.ingest(
@@ -216,6 +218,7 @@ class Corpus:
                 all_text=all_text,
                 stored_page=stored_page,
                 record=record,
+                store=store,
             )
         except FetchError as error:
             if error.reason in ABSENT:
