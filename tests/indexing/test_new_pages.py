@@ -41,7 +41,7 @@ def test_new_pages_share_a_transaction(settings: Settings) -> None:
 
 
 def test_pages_that_are_written_together_are_as_those_written_alone(settings: Settings) -> None:
-    def page(host: str, number: int) -> bytes:
+    def page(host: str, number: int) -> str:
         """With links, structured data, a date of validity and a description; two of them have the same text."""
         head = (
             f'<meta name="description" content="About {number}"><script type="application/ld+json">{{"@context":'
@@ -49,16 +49,12 @@ def test_pages_that_are_written_together_are_as_those_written_alone(settings: Se
             f'"datePublished":"2026-01-0{number + 1}"}}</script>'
         )
         links = f'<p>See <a href="https://{host}/{number + 1}">the next page</a> and the rest of the manual.</p>'
-        text = f"This page is about the number {number % 5}."
-        return (
-            html("A page", "Valid until 31 December 2026", f"{text}</p>{links}<p>More words.")
-            .replace("</head>", f"{head}</head>")
-            .encode()
-        )
+        text = f"This page is about the number {number % 5}.</p>{links}<p>More words."
+        return html("A page", "Valid until 31 December 2026", text).replace("</head>", f"{head}</head>")
 
     async def run() -> None:
         site = {f"https://{host}/{n}": page(host, n) for host in ("bulks.org", "alone.org") for n in range(7)}
-        async with Corpus.open(settings, ServedPages({url: body.decode() for url, body in site.items()})) as corpus:
+        async with Corpus.open(settings, ServedPages(dict(site))) as corpus:
             for host in ("bulks.org", "alone.org"):
                 await corpus.add(f"https://{host}/0")  # makes the source
             with server_work.recorded(str) as statements:
