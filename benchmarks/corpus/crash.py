@@ -48,12 +48,11 @@ def _settings(home: Path) -> Settings:
 
 
 async def index_pages(home: Path, pages: int) -> None:
-    """Index the first `pages` pages of the frozen site, refreshing nothing that is there."""
+    """Index the first `pages` pages of the frozen site, several by one transaction, and nothing that is there."""
     acquirer = WarcAcquirer(DEFAULT_SITE)
     async with Corpus.open(_settings(home), acquirer) as corpus:
         _say_ready()
-        for url in acquirer.page_urls()[:pages]:
-            await corpus.add(url)
+        await corpus.add_all(acquirer.page_urls()[:pages], lambda url, result: None)
 
 
 async def refresh_pages(home: Path, releases: Sequence[str]) -> None:
