@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from webrag_core.corpus.ingestor import gather_bounded
+from webrag_core.corpus.page_batches import gather_bounded
 from webrag_core.errors import FetchError
 from webrag_core.indexing.pipeline import Corpus
 

@@ -140,7 +140,7 @@ def _timed(function: Callable[..., Any], spent: dict[str, float]) -> Callable[..
 
 async def _copy_ms(corpus: Corpus) -> float:
     """CPU time of client and server for copying chunks and vectors out and in again, without indexes."""
-    table = f"vectors_{await corpus.indexer.model_id()}"
+    table = f"vectors_{await corpus.model_id()}"
     async with corpus.database.connection() as connection:
         pid = connection.info.backend_pid
         started = time.process_time() * 1000 + server_work.server_ms([pid])

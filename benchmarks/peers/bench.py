@@ -213,7 +213,7 @@ async def our_rows(bench: Bench) -> AsyncIterator[Row]:
 
 
 def _ask_of(corpus: Corpus, settings: Settings) -> Ask:
-    searched = Corpus(corpus.database, corpus.ingestor.acquirer, settings, corpus.indexer.embedder)
+    searched = Corpus(corpus.database, corpus.ingestor.acquirer, settings, corpus.embedder)
 
     async def ask(question: str) -> lines.Answer:
         started = time.perf_counter()

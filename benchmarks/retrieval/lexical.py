@@ -82,7 +82,7 @@ async def reading(corpus: Corpus, queries: Sequence[str]) -> dict[str, object]:
 async def scoped(corpus: Corpus, goldens: Sequence[GoldenQuery]) -> dict[str, object]:
     """Ranks of gold pages in scopes, by shares of the corpus and by counts in the scope."""
     settings = corpus.settings
-    searcher = Searcher(corpus.database, corpus.indexer.embedder, await corpus.indexer.model_id(), settings)
+    searcher = Searcher(corpus.database, corpus.embedder, await corpus.model_id(), settings)
     async with corpus.database.connection() as connection:
         cursor = await connection.execute("SELECT id, key FROM sources")
         sources = await cursor.fetchall()

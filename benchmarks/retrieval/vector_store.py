@@ -142,7 +142,7 @@ async def index_cuts(corpus: Corpus, cuts: Sequence[CutPage]) -> None:
     """Everything that a search reads, by the product's own writers. The corpus must be empty."""
     async with corpus.database.transaction() as connection:
         await _write_documents(connection, cuts, texts=True)
-    indexer = _CutIndexer(corpus.database, corpus.indexer.embedder, corpus.settings)
+    indexer = _CutIndexer(corpus.database, corpus.embedder, corpus.settings)
     indexer.cuts = cuts
     waiting = iter(range(1, len(cuts) + 1))
 

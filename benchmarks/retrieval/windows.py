@@ -69,7 +69,7 @@ async def figures_of(chosen: KeySet, settings: Settings) -> SiteFigures:
                 corpus.database,
                 site.archive,
                 corpus.settings.model_copy(update={"retrieval_windows": used}),
-                corpus.indexer.embedder,
+                corpus.embedder,
             )
             hits[used] = [await _hits(searched, key) for key in keys]
     return SiteFigures(chosen.name, hits[False], hits[True], int(count), float(cpu_ms or 0), float(size))

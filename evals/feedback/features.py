@@ -103,8 +103,8 @@ async def candidates_of(
 async def _candidates(bench: Bench, question: RetrievalQuestion) -> Candidates:
     """As `Searcher.retrieve` finds them in chunk mode."""
     corpus = bench.corpus
-    vector = (await corpus.indexer.embedder.embed([question.question], "query"))[0]
-    searcher = Searcher(corpus.database, corpus.indexer.embedder, await corpus.indexer.model_id(), corpus.settings)
+    vector = (await corpus.embedder.embed([question.question], "query"))[0]
+    searcher = Searcher(corpus.database, corpus.embedder, await corpus.model_id(), corpus.settings)
     async with corpus.database.snapshot() as connection:
         size = await scope_size(connection, bench.scope)
         context = searcher.context(question.question, vector, bench.scope, size)

@@ -107,7 +107,7 @@ def cross_validated(sample: Sample) -> Array:
 async def ask_all(bench: Bench, questions: Sequence[RetrievalQuestion]) -> list[Asking]:
     """Every question in its three kinds (two, when there is one set only)."""
     corpus = bench.corpus
-    searcher = Searcher(corpus.database, corpus.indexer.embedder, await corpus.indexer.model_id(), corpus.settings)
+    searcher = Searcher(corpus.database, corpus.embedder, await corpus.model_id(), corpus.settings)
     async with corpus.database.connection() as connection:
         cursor = await connection.execute("SELECT canonical_url, id FROM documents")
         ids = {bench.names[url]: document_id for url, document_id in await cursor.fetchall()}

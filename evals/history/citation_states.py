@@ -29,7 +29,7 @@ from evals.history.places import MarkedPage, letters
 from evals.sites.build_versions import target_of
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import Settings
-from webrag_core.corpus.ingestor import gather_bounded
+from webrag_core.corpus.page_batches import gather_bounded
 from webrag_core.errors import FetchError
 from webrag_core.history.citations import CitationState, citation_states
 from webrag_core.indexing.markdown import plain_text

@@ -130,8 +130,8 @@ class Bench:
         return {hit.parent_id: hit.score for hit in matches.hits}
 
     async def _dense_order(self, question: str) -> dict[int, float]:
-        vector = (await self.corpus.indexer.embedder.embed([question], "query"))[0]
-        model_id = await self.corpus.indexer.model_id()
+        vector = (await self.corpus.embedder.embed([question], "query"))[0]
+        model_id = await self.corpus.model_id()
         async with self.corpus.database.snapshot() as connection:
             size = await scope_size(connection, self.scope)
             hits = await search_children(

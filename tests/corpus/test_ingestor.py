@@ -283,3 +283,18 @@ def test_who_only_asks_what_is_stored_imports_no_client_of_http(tmp_path: Path) 
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert {"httpx2", "webrag_core.acquisition.gate"}.isdisjoint(done.stdout.split())
+
+
+def test_who_only_searches_imports_nothing_that_stores_or_indexes(tmp_path: Path) -> None:
+    script = (
+        "import sys\n"
+        "from webrag_core.indexing.pipeline import Corpus\n"
+        "from webrag_core.retrieval.search import search_corpus\n"
+        "print(*(name for name in sys.modules if name.startswith('webrag_core.')))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
+    modules = done.stdout.split()
+    assert {"corpus.ingestor", "corpus.refresh", "indexing.indexer", "conversion.worker"}.isdisjoint(
+        name.removeprefix("webrag_core.") for name in modules
+    )
+    assert len(modules) < 130, "each takes 2 ms of the start"

@@ -214,7 +214,7 @@ async def _disturbed(
         connection.execute(_FULL)
         async with Corpus.open(settings, served := site()) as corpus:
             work = Work(corpus, served)
-            await corpus.indexer.model_id()
+            await corpus.model_id()
             for name, piece in work.pieces():
                 _guard(connection, table)
                 before, met = await counts(corpus), _hits(connection)

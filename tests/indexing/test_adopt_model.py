@@ -26,7 +26,7 @@ def test_of_several_workers_one_builds_and_the_others_find_it_done(settings: Set
 
 def test_the_live_model_is_left_alone(settings: Settings) -> None:
     async def work(corpus: Corpus, local: LocalSite) -> None:
-        assert await adopt_model(corpus.database, corpus.indexer.embedder, batch_size=2) is None
+        assert await adopt_model(corpus.database, corpus.embedder, batch_size=2) is None
 
     corpus_of(settings, work)
 

@@ -71,7 +71,7 @@ async def violations(corpus: Corpus) -> list[str]:
 
 def test_build_switch_and_back(settings: Settings) -> None:
     async def work(corpus: Corpus, local: LocalSite) -> None:
-        old = await corpus.indexer.model_id()
+        old = await corpus.model_id()
         report = await build_model(corpus.database, ShortModel(), batch_size=2)
         assert report.embedded == report.vectors == 4
         states = {model.id: (model.state, model.missing) for model in await list_models(corpus.database)}
@@ -138,7 +138,7 @@ def test_a_writer_of_the_retired_model_is_refused(settings: Settings) -> None:
 
 def test_searches_during_a_switch_never_see_a_gap(settings: Settings) -> None:
     async def work(corpus: Corpus, local: LocalSite) -> None:
-        old = await corpus.indexer.model_id()
+        old = await corpus.model_id()
         report = await build_model(corpus.database, ShortModel(), batch_size=8)
         searches = [found(corpus, WordLlamaEmbedder(), old) for _ in range(6)]
         results = await asyncio.gather(*searches[:3], switch_model(corpus.database, ShortModel.identity), *searches[3:])

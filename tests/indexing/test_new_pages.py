@@ -126,7 +126,7 @@ def test_a_page_that_cannot_be_written_fails_alone(settings: Settings) -> None:
             async with corpus.database.connection() as connection:
                 await connection.execute("DROP FUNCTION refuse CASCADE")  # the next test has the same tables
             async with corpus.database.claims.hold(f"index version {versions[5]}"):  # somebody else indexes it
-                other = Indexer(corpus.database, corpus.indexer.embedder, settings)
+                other = Indexer(corpus.database, corpus.embedder, settings)
                 outcomes = await other.index_new(versions[4:7])
             assert [outcome is not None and outcome.became_current for outcome in outcomes] == [True, False, True]
             assert await broken_rules(corpus.database) == set()

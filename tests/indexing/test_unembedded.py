@@ -72,7 +72,7 @@ async def found(corpus: Corpus, word: str) -> str:
 
 async def whole(corpus: Corpus) -> bool:
     async with corpus.database.connection() as connection:
-        return not await verify_vectors(connection, None, await corpus.indexer.model_id())
+        return not await verify_vectors(connection, None, await corpus.model_id())
 
 
 def test_of_six_pages_a_refused_text_costs_one_its_vector_and_none_its_place(settings: Settings) -> None:

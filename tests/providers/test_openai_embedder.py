@@ -227,7 +227,7 @@ def test_the_first_request_with_a_key_is_announced_once_for_a_corpus(
         counts = []
         for _ in range(2):
             async with Corpus.open(own, LocalSite({})) as corpus:
-                await corpus.indexer.embedder.embed(["x"])
+                await corpus.embedder.embed(["x"])
             counts.append(sum("the first request to" in record.getMessage() for record in caplog.records))
         return counts
 

@@ -90,7 +90,7 @@ def test_searches_of_a_large_corpus_find_by_codes_what_the_server_finds(
         async with Corpus.open(with_memory, site) as corpus:
             for path in site.pages:
                 await corpus.add(SITE + path)
-            model_id = await corpus.indexer.model_id()
+            model_id = await corpus.model_id()
             by_server = [as_data(await search(corpus, request)) for request in REQUESTS]
             codes = residence_in(corpus.database, model_id).codes
             assert codes is not None

@@ -69,7 +69,7 @@ def test_a_search_goes_on_by_words_and_says_so(
 def test_the_full_context_is_complete_without_vectors(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work(corpus: Corpus) -> None:
         documents = {(await corpus.add(SITE + path)).document_id: 0 for path in PAGES}
-        searcher = Searcher(corpus.database, corpus.indexer.embedder, await corpus.indexer.model_id(), corpus.settings)
+        searcher = Searcher(corpus.database, corpus.embedder, await corpus.model_id(), corpus.settings)
         result = await searcher.retrieve("Who eats krill?", Scope.of(documents), mode="full_context")
         assert (result.mode, result.degraded) == ("full_context", ["dense"])
         assert [chunk.source_url for chunk in result.chunks] == [f"{SITE}/whales", f"{SITE}/cats"]

@@ -47,7 +47,7 @@ def indexed(settings: Settings, work: Callable[[Indexed], Awaitable[None]]) -> N
         async with Corpus.open(settings) as corpus:
             ids = [(await corpus.add(f"{DOCS}/{path}.html")).document_id for path in PAGES]
             assert await corpus.indexer.finish_bulk()
-            await work(Indexed(corpus, await corpus.indexer.model_id(), ids))
+            await work(Indexed(corpus, await corpus.model_id(), ids))
 
     asyncio.run(body())
 

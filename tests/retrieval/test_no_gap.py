@@ -62,8 +62,8 @@ def beside(corpus: Corpus, site: LocalSite, model: WordLlamaEmbedder, target: in
 async def ask(corpus: Corpus, pattern: Pattern) -> CorpusSearch:
     """One search, whose quotes have been proved, with every cosine worked out again from the text of the match."""
     found = await search(corpus, SearchRequest(query=QUERY, pattern=pattern, alpha=None))
-    model = corpus.indexer.embedder
-    assert found.model_id == await corpus.indexer.model_id()
+    model = corpus.embedder
+    assert found.model_id == await corpus.model_id()
     if pattern is Pattern.SEMANTIC:
         chunks = [one.chunk for one in found.chunks]
         texts = [embedding_text(chunk.title, chunk.match_heading_path, chunk.match_text) for chunk in chunks]

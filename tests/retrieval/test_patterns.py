@@ -100,7 +100,7 @@ def test_the_default_is_what_the_loop_does(settings: Settings) -> None:
         assert found.pattern is Pattern.RERANKED
         async with corpus.database.connection() as connection:
             scope = await source_scope(connection, None)
-        searcher = Searcher(corpus.database, corpus.indexer.embedder, found.model_id, corpus.settings)
+        searcher = Searcher(corpus.database, corpus.embedder, found.model_id, corpus.settings)
         chunks = (await searcher.retrieve(QUERY, scope, mode="chunk")).chunks
         assert [one.chunk for one in found.chunks] == sorted(chunks, key=lambda chunk: -(chunk.relevance or 0))
         assert [one.reranked_score for one in found.chunks] == [one.chunk.relevance for one in found.chunks]

@@ -401,10 +401,10 @@ def test_the_local_reranker_judges_by_what_retrieval_found(settings: Settings) -
                 await corpus.add(SITE + path)
             async with corpus.database.connection() as connection:
                 scope = await source_scope(connection, None)
-            model = await corpus.indexer.model_id()
-            searcher = Searcher(corpus.database, corpus.indexer.embedder, model, settings)
+            model = await corpus.model_id()
+            searcher = Searcher(corpus.database, corpus.embedder, model, settings)
             chunks = (await searcher.retrieve("Where does the red fox live?", scope)).chunks
-        local = LocalReranker(corpus.indexer.embedder)
+        local = LocalReranker(corpus.embedder)
         plain = scored(local.judge(chunks))
         assert plain == [(i, chunk.relevance) for i, chunk in enumerate(chunks)]
         told = dict(scored(local.judge(chunks, "largest animal that has ever lived")))

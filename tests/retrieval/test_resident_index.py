@@ -53,7 +53,7 @@ def test_results_are_those_of_the_server(settings: Settings) -> None:
         async with Corpus.open(settings, site) as corpus:
             for path in site.pages:
                 await corpus.add(SITE + path)
-            model_id = await corpus.indexer.model_id()
+            model_id = await corpus.model_id()
             by_server = [as_data(await search(corpus, request)) for request in REQUESTS[:3]]
             assert held(corpus.database, model_id) is None
             for _ in range(READ_AFTER):
@@ -75,7 +75,7 @@ def test_an_index_is_of_the_state_that_is_searched(settings: Settings) -> None:
         async with Corpus.open(settings, site) as corpus:
             for path in site.pages:
                 await corpus.add(SITE + path)
-            model_id = await corpus.indexer.model_id()
+            model_id = await corpus.model_id()
             request = SearchRequest(query="Which walrus wears a monocle?")
             for _ in range(READ_AFTER + 1):
                 await search(corpus, request)

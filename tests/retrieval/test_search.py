@@ -39,8 +39,8 @@ def search(settings: Settings, work: Callable[[Corpus, Searcher, dict[str, int]]
     async def body() -> None:
         async with Corpus.open(settings, LocalSite(dict(PAGES))) as corpus:
             ids = {path: (await corpus.add(SITE + path)).document_id for path in PAGES}
-            model = await corpus.indexer.model_id()
-            await work(corpus, Searcher(corpus.database, corpus.indexer.embedder, model, settings), ids)
+            model = await corpus.model_id()
+            await work(corpus, Searcher(corpus.database, corpus.embedder, model, settings), ids)
 
     asyncio.run(body())
 
@@ -91,7 +91,7 @@ def test_similarity_is_the_cosine_of_the_stored_vectors(settings: Settings) -> N
                 (ids["/lions"],),
             )
             stored = [np.asarray(row[0].to_list()) for row in await cursor.fetchall()]
-        vector = (await corpus.indexer.embedder.embed([query]))[0]
+        vector = (await corpus.embedder.embed([query]))[0]
         assert result.chunks[0].raw_similarity == pytest.approx(max(float(v @ vector) for v in stored), abs=1e-5)
 
     search(settings, work)
@@ -128,8 +128,8 @@ def test_equal_scores_are_cut_in_url_order_whoever_was_indexed_first(settings: S
         async with Corpus.open(settings, LocalSite(pages)) as corpus:
             documents = {path: (await corpus.add(SITE + path)).document_id for path in pages}
             scope = Scope.of(dict.fromkeys(documents.values(), 0))
-            model = await corpus.indexer.model_id()
-            vector = (await corpus.indexer.embedder.embed(["krill"]))[0]
+            model = await corpus.model_id()
+            vector = (await corpus.embedder.embed(["krill"]))[0]
             async with corpus.database.snapshot() as connection:
                 lexical = await search_parents(connection, terms("krill"), scope, limit=2)
                 dense = await search_children(connection, model, vector, scope, matching_rows=3, limit=2, ef_search=100)
@@ -147,11 +147,11 @@ def test_equal_scores_are_cut_in_url_order_whoever_was_indexed_first(settings: S
 @pytest.mark.parametrize(("limit", "ef_search"), [(2, 2000), (900, 40), (5000, 100)])
 def test_no_setting_asks_the_graph_for_more_than_it_takes(settings: Settings, limit: int, ef_search: int) -> None:
     async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
-        vector = (await corpus.indexer.embedder.embed(["krill"]))[0]
+        vector = (await corpus.embedder.embed(["krill"]))[0]
         async with corpus.database.snapshot() as connection:
             found = await search_children(
                 connection,
-                await corpus.indexer.model_id(),
+                await corpus.model_id(),
                 vector,
                 Scope.of(dict.fromkeys(ids.values(), 0)),
                 matching_rows=HNSW_MIN_ROWS + 1,
@@ -166,7 +166,7 @@ def test_no_setting_asks_the_graph_for_more_than_it_takes(settings: Settings, li
 def test_candidates_beyond_any_number_are_all_there_are(settings: Settings) -> None:
     async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
         wide = settings.model_copy(update={"retrieval_top_k_children_limit": 10**20})
-        greedy = Searcher(corpus.database, corpus.indexer.embedder, await corpus.indexer.model_id(), wide)
+        greedy = Searcher(corpus.database, corpus.embedder, await corpus.model_id(), wide)
         result = await greedy.retrieve("cat", Scope.of(dict.fromkeys(ids.values(), 0)), mode="chunk")
         assert result.chunks[0].source_url == f"{SITE}/cats"
 
@@ -184,7 +184,7 @@ def test_a_quote_stands_under_its_own_heading(settings: Settings) -> None:
     async def body() -> None:
         async with Corpus.open(small, LocalSite({"/": html})) as corpus:
             scope = Scope.of({(await corpus.add(f"{SITE}/")).document_id: 0})
-            searcher = Searcher(corpus.database, corpus.indexer.embedder, await corpus.indexer.model_id(), small)
+            searcher = Searcher(corpus.database, corpus.embedder, await corpus.model_id(), small)
             for mode in ("chunk", "full_context"):
                 (chunk,) = (await searcher.retrieve("krill whale", scope, mode=mode)).chunks
                 assert chunk.heading_path == ["Lions"]

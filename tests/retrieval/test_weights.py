@@ -39,8 +39,8 @@ def released(settings: Settings, home: Path) -> Settings:
 async def scores(corpus: Corpus, chunks: Iterable[RetrievedChunk]) -> list[float]:
     """What the other weights make of the signals of these passages, among everything stored."""
     ids = [chunk.chunk_id for chunk in chunks]
-    searcher = Searcher(corpus.database, corpus.indexer.embedder, await corpus.indexer.model_id(), corpus.settings)
-    vector = (await corpus.indexer.embedder.embed([QUERY], "query"))[0]
+    searcher = Searcher(corpus.database, corpus.embedder, await corpus.model_id(), corpus.settings)
+    vector = (await corpus.embedder.embed([QUERY], "query"))[0]
     async with corpus.database.snapshot() as connection:
         scope = await source_scope(connection, None)
         context = searcher.context(QUERY, vector, scope, await scope_size(connection, scope))

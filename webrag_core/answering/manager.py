@@ -186,7 +186,7 @@ class Manager:
                 confidence_note = confidence.note_of(
                     gathered,
                     draft.scores,
-                    embedding=self._corpus.indexer.embedder.identity,
+                    embedding=self._corpus.embedder.identity,
                     reranker=self._settings.reranker_provider,
                     model=model if verdict is None else verdict.model,
                 )

@@ -131,7 +131,7 @@ class Core:
         """Open and close the corpus in one task."""
         async with Corpus.open(self.settings, self._acquirer) as corpus:
             services = Services.over(corpus, self._answers, self._searches)
-            await corpus.indexer.model_id()
+            await corpus.model_id()
             await asyncio.to_thread(_load_model)
             opened.set_result(services)
             if self._problem is not None:

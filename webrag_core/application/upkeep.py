@@ -104,7 +104,7 @@ class Ingest(Operation):
 
         await corpus.add_all(self.urls, counted, begun, refresh=self.refresh, all_text=self.all_text)
         report.vector_index = await corpus.indexer.finish_bulk()
-        report.embedding_tokens = embedding_tokens(corpus.indexer.embedder)
+        report.embedding_tokens = embedding_tokens(corpus.embedder)
         return report
 
 
@@ -148,7 +148,7 @@ class Refresh(Operation):
             reports.append(report)
             done(report)
         await corpus.indexer.finish_bulk()
-        return Refreshed(reports=reports, embedding_tokens=embedding_tokens(corpus.indexer.embedder))
+        return Refreshed(reports=reports, embedding_tokens=embedding_tokens(corpus.embedder))
 
 
 class Upkeep(Operation, Generic[Result]):

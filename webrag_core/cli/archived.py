@@ -38,7 +38,7 @@ async def ingest_archived(urls: Sequence[str], dates: Sequence[str], *, as_json:
         acquirer = make_memento_acquirer(settings, database)
         stack.push_async_callback(acquirer.aclose)
         corpus = Corpus(database, acquirer, settings)
-        stack.push_async_callback(corpus.indexer.embedder.aclose)
+        stack.push_async_callback(corpus.embedder.aclose)
         with progress(None, "ingest") as advance:
             for url in pages:
                 try:

@@ -17,7 +17,7 @@ async def ingest_git(folder: Path, base_url: str, dates: HistoryDates, revision:
     from webrag_core.acquisition.git_folder import GitFolder
     from webrag_core.corpus.forget import allow_again
     from webrag_core.corpus.histories import HistoryIngestor
-    from webrag_core.corpus.ingestor import gather_bounded
+    from webrag_core.corpus.page_batches import gather_bounded
     from webrag_core.corpus.removal_list import keep_removals
     from webrag_core.indexing.pipeline import Corpus
 

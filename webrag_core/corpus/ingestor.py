@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 from psycopg import AsyncConnection
 
@@ -66,10 +64,6 @@ _PERMANENT = frozenset(
 _TRUST_VALIDATORS = 4
 """Intervals of its source after which a page is fetched unconditionally: some servers always answer 304."""
 _LEAST_TRUST = timedelta(days=1)
-CONCURRENT_PAGES = 4
-"""Pages in progress at once. Requests per host are limited by its queue."""
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -515,35 +509,3 @@ def same_web(acquirer: str) -> list[str]:
     """
     live = {"http", *ACQUIRERS.names()} - ARCHIVES
     return sorted(live) if acquirer in live else [acquirer]
-
-
-async def gather_bounded(
-    urls: Iterable[Item],
-    work: Callable[[Item], Awaitable[Result]],
-    done: Callable[[Item, Result | FetchError], None],
-    *,
-    pages: int = CONCURRENT_PAGES,
-) -> None:
-    """Run `work` for each URL, for `pages` at a time; pass each result to `done` in order of completion.
-
-    A FetchError is a result, and so is what nobody foresaw (INTERNAL_ERROR). Another error of this package cancels the
-    remaining work and is raised.
-    """
-    queue = deque(urls)
-
-    async def worker() -> None:
-        while queue:
-            url = queue.popleft()
-            try:
-                with contained(str(url)):
-                    result: Result | FetchError = await work(url)
-            except FetchError as error:
-                result = error
-            done(url, result)
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(pages, len(queue))):
-                group.create_task(worker())
-    except ExceptionGroup as errors:
-        raise errors.exceptions[0] from None  # the first failure is the actionable one

@@ -23,8 +23,8 @@ from webrag_core.corpus import sources
 from webrag_core.corpus.audits import choose_audits
 from webrag_core.corpus.brake import Brake, Held, HeldBackError, held_warnings
 from webrag_core.corpus.documents import ABSENT
-from webrag_core.corpus.ingestor import CONCURRENT_PAGES, gather_bounded
 from webrag_core.corpus.inventory import store_symbols
+from webrag_core.corpus.page_batches import CONCURRENT_PAGES, gather_bounded
 from webrag_core.corpus.refresh_store import RefreshCounts
 from webrag_core.corpus.revisit import KnownPage, plan_refresh
 from webrag_core.corpus.sources import Shard, Source

@@ -107,8 +107,8 @@ async def search_at(
         or request.date_ranges
     ):
         raise InvalidInputError("the past can be filtered by source and URL, not by date, language, type or flag")
-    model_id = await corpus.indexer.model_id()
-    searcher = Searcher(corpus.database, corpus.indexer.embedder, model_id, corpus.settings)
+    model_id = await corpus.model_id()
+    searcher = Searcher(corpus.database, corpus.embedder, model_id, corpus.settings)
     if time == "valid":
         await read_missing(corpus.database)
     async with corpus.database.connection() as connection:
@@ -214,7 +214,7 @@ async def _with_past(
     """The live result with the best chunks of past versions merged in."""
     vector: NDArray[np.float32] | None = None
     with suppress(EmbeddingError):  # the live result says that only words were searched
-        vector = (await corpus.indexer.embedder.embed([request.query], "query"))[0]
+        vector = (await corpus.embedder.embed([request.query], "query"))[0]
     async with corpus.database.snapshot() as connection:
         versions = await _best_by_words(connection, request.query, past)
         pages = await _prepare(corpus, connection, versions, model_id, embeds=vector is not None)
@@ -353,7 +353,7 @@ async def _vectors(corpus: Corpus, connection: AsyncConnection, model_id: int, p
     for start in range(0, len(missing), size):
         batch = missing[start : start + size]
         try:
-            made = await corpus.indexer.embedder.embed([page.texts[digest] for digest in batch])
+            made = await corpus.embedder.embed([page.texts[digest] for digest in batch])
         except RefusedTextsError as error:  # a row of zeros is near to nothing
             made = error.vectors
         known |= dict(zip(batch, (np.asarray(vector, dtype=np.float32) for vector in made), strict=True))

@@ -70,6 +70,22 @@ async def live_identity(connection: AsyncConnection) -> ModelIdentity | None:
     return ModelIdentity(*row) if row is not None else None
 
 
+class LiveModel:
+    """The id of the model that a corpus is indexed with, looked up once."""
+
+    def __init__(self, database: Database, identity: ModelIdentity) -> None:
+        self._database = database
+        self._identity = identity
+        self._id: int | None = None
+
+    async def id(self) -> int:
+        """Raises StoreError when the corpus was indexed with another one."""
+        if self._id is None:
+            async with self._database.connection() as connection:
+                self._id = await live_model(connection, self._identity)
+        return self._id
+
+
 async def ask_live(connection: AsyncConnection, model_id: int) -> AsyncCursor:
     """Hold the model live until the transaction ends, if it is; see `read_live`. May be part of a pipeline."""
     await lock_models(connection, shared=True)

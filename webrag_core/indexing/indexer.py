@@ -19,7 +19,7 @@ from psycopg import AsyncConnection, Rollback, sql
 from webrag_core.config.indexing import IndexingSettings
 from webrag_core.corpus import documents
 from webrag_core.corpus.documents import StoredVersion
-from webrag_core.corpus.ingestor import gather_bounded
+from webrag_core.corpus.page_batches import gather_bounded
 from webrag_core.corpus.works import update_works
 from webrag_core.errors import EmbeddingError, FetchError, IntegrityError, Reason
 from webrag_core.indexing import chunks as chunk_table
@@ -92,7 +92,7 @@ class Indexer:
         self._database = database
         self._embedder = embedder
         self._settings = settings
-        self._model_id: int | None = None
+        self._model = models.LiveModel(database, embedder.identity)
         self._term_ids = TermIds()
         self._noted_rules: set[str] = set()
         self._key = chunker_key(settings.parent_max_tokens, settings.child_target_tokens)
@@ -105,10 +105,7 @@ class Indexer:
 
     async def model_id(self) -> int:
         """Id of the live embedding model. Raises StoreError when the corpus was indexed with another one."""
-        if self._model_id is None:
-            async with self._database.connection() as connection:
-                self._model_id = await models.live_model(connection, self._embedder.identity)
-        return self._model_id
+        return await self._model.id()
 
     @property
     def pages_at_once(self) -> int:

@@ -6,37 +6,35 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from webrag_core.acquisition.acquirer import Acquirer
-from webrag_core.acquisition.git_folder import FileHistory
-from webrag_core.acquisition.urls import canonicalise
 from webrag_core.config import Settings
-from webrag_core.corpus.brake import Brake
-from webrag_core.corpus.documents import ABSENT, StoredPage
-from webrag_core.corpus.histories import HistoryIngestor, HistoryOutcome
-from webrag_core.corpus.ingestor import (
-    CONCURRENT_PAGES,
-    Ingestor,
-    IngestOutcome,
-    acquirer_of,
-    gather_bounded,
-    make_acquirer,
-)
-from webrag_core.corpus.new_documents import NewDocument
-from webrag_core.corpus.refresh import SourceRefresh
-from webrag_core.corpus.sources import Source
-from webrag_core.corpus.unchanged import UnchangedPage
+from webrag_core.corpus.page_batches import CONCURRENT_PAGES, gather_bounded
 from webrag_core.corpus.unforeseen import contained
 from webrag_core.errors import FetchError
 from webrag_core.gathering import Gathering
-from webrag_core.indexing.indexer import Indexer, IndexOutcome
+from webrag_core.indexing.embedding_models import LiveModel
 from webrag_core.providers.chat import ChatEndpoints
 from webrag_core.providers.embedder import Embedder, make_embedder
 from webrag_core.providers.rerankers.memory import RankingMemory
 from webrag_core.result_warnings import Caution
 from webrag_core.store.breakers import Breakers
 from webrag_core.store.database import Database
+
+# whoever only searches waits for none of these: half of the time that an import of this module took
+if TYPE_CHECKING:
+    from webrag_core.acquisition.acquirer import Acquirer
+    from webrag_core.acquisition.git_folder import FileHistory
+    from webrag_core.corpus.brake import Brake
+    from webrag_core.corpus.documents import StoredPage
+    from webrag_core.corpus.histories import HistoryIngestor, HistoryOutcome
+    from webrag_core.corpus.ingestor import Ingestor, IngestOutcome
+    from webrag_core.corpus.new_documents import NewDocument
+    from webrag_core.corpus.refresh import SourceRefresh
+    from webrag_core.corpus.sources import Source
+    from webrag_core.corpus.unchanged import UnchangedPage
+    from webrag_core.indexing.indexer import Indexer, IndexOutcome
 
 _TOGETHER = 16  # pages that are looked up, or found to be unchanged, by one statement
 _LOOK_UP_WAIT_S = 0.01  # pages that begin together come at once
@@ -83,8 +81,27 @@ class Corpus:
         self.breakers = Breakers.for_settings(database, settings)
         self.rankings = RankingMemory()
         self.chats = ChatEndpoints(settings, self.breakers)
-        self.ingestor = Ingestor(database, acquirer, settings)
-        self.indexer = Indexer(database, embedder or make_embedder(settings, self.breakers), settings)
+        self.embedder = embedder or make_embedder(settings, self.breakers)
+        self._acquirer = acquirer
+        self._model = LiveModel(database, self.embedder.identity)
+
+    @cached_property
+    def ingestor(self) -> Ingestor:
+        """Fetches and stores pages."""
+        from webrag_core.corpus.ingestor import Ingestor
+
+        return Ingestor(self.database, self._acquirer, self.settings)
+
+    @cached_property
+    def indexer(self) -> Indexer:
+        """Indexes what is stored."""
+        from webrag_core.indexing.indexer import Indexer
+
+        return Indexer(self.database, self.embedder, self.settings)
+
+    async def model_id(self) -> int:
+        """Id of the live embedding model. Raises StoreError when the corpus was indexed with another one."""
+        return await self._model.id()
 
     @classmethod
     @asynccontextmanager
@@ -97,6 +114,8 @@ class Corpus:
             embedder = make_embedder(settings, Breakers.for_settings(database, settings))
             stack.push_async_callback(embedder.aclose)
             if acquirer is None:
+                from webrag_core.corpus.ingestor import make_acquirer
+
                 acquirer = make_acquirer(settings, database=database)
                 stack.push_async_callback(acquirer.aclose)
             stack.push_async_callback(database.spending.flush, database.transaction)
@@ -221,6 +240,9 @@ class Corpus:
                 store=store,
             )
         except FetchError as error:
+            from webrag_core.acquisition.urls import canonicalise
+            from webrag_core.corpus.documents import ABSENT
+
             if error.reason in ABSENT:
                 await self.indexer.retire(canonicalise(url))
             raise
@@ -270,6 +292,8 @@ class Corpus:
 
     def refresher(self) -> SourceRefresh:
         """Return a refresher that also indexes changed pages."""
+        from webrag_core.corpus.refresh import SourceRefresh
+
         bulk = self._bulk()
         return SourceRefresh(
             self.database,
@@ -282,8 +306,10 @@ class Corpus:
     @asynccontextmanager
     async def refresher_of(self, source: Source) -> AsyncIterator[SourceRefresh]:
         """A refresher that fetches with the acquirer that the source asks for. Raises InvalidInputError."""
+        from webrag_core.corpus.ingestor import acquirer_of
+
         async with acquirer_of(source, self.ingestor.acquirer, self.settings, self.database) as acquirer:
             if acquirer is self.ingestor.acquirer:
                 yield self.refresher()
             else:
-                yield Corpus(self.database, acquirer, self.settings, self.indexer.embedder).refresher()
+                yield Corpus(self.database, acquirer, self.settings, self.embedder).refresher()

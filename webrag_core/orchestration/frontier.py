@@ -13,7 +13,7 @@ from webrag_core.acquisition.traps import count_patterns, find_trap, url_pattern
 from webrag_core.acquisition.urls import page_key, source_key
 from webrag_core.acquisition.variants import is_download, is_other_language, is_print_view
 from webrag_core.corpus.documents import StoredLink, load_links
-from webrag_core.corpus.ingestor import gather_bounded
+from webrag_core.corpus.page_batches import gather_bounded
 from webrag_core.errors import EmbeddingError, FetchError, Reason
 from webrag_core.indexing.pipeline import AddedDocument, Corpus
 from webrag_core.orchestration.link_scorers import LinkCandidate

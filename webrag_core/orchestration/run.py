@@ -593,7 +593,7 @@ class Run:
             probability_complete=decision.probability_complete,
             probability_note=probability_note(
                 self.policy.name,
-                self.corpus.indexer.embedder.identity,
+                self.corpus.embedder.identity,
                 evidence.judged_by,
                 self.history[-1],
             ),

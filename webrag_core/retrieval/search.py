@@ -120,9 +120,9 @@ async def search(
     Raises InvalidInputError for a filter with unknown names or an unusable reranker, EmbeddingError for a semantic
     search whose embedding model fails.
     """
-    model_id = await corpus.indexer.model_id()
+    model_id = await corpus.model_id()
     with span("retrieve", pattern=request.pattern.short):
-        retrieved = await Searcher(corpus.database, corpus.indexer.embedder, model_id, corpus.settings).search(request)
+        retrieved = await Searcher(corpus.database, corpus.embedder, model_id, corpus.settings).search(request)
     return await finish_search(corpus, request, retrieved, instruction=instruction, is_part=is_part)
 
 

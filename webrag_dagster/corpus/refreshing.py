@@ -72,7 +72,7 @@ class Refreshed:
 async def layer_of(corpus: Corpus, key: str, name: str) -> tuple[list[Page], Layer]:
     """Pages of a source and one of its layers, from one state of the database."""
     if name == layers.EMBEDDINGS:
-        await corpus.indexer.model_id()
+        await corpus.model_id()
     async with corpus.database.snapshot() as connection:
         pages = await source_pages(connection, key)
         return pages, await layers.state(connection, pages, name)

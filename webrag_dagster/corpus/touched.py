@@ -30,7 +30,7 @@ class WatchedCorpus(Corpus):
     """A corpus that records requested URLs, also when the run is cancelled."""
 
     def __init__(self, corpus: Corpus) -> None:
-        super().__init__(corpus.database, corpus.ingestor.acquirer, corpus.settings, corpus.indexer.embedder)
+        super().__init__(corpus.database, corpus.ingestor.acquirer, corpus.settings, corpus.embedder)
         self.urls: set[str] = set()
 
     async def add(
@@ -57,7 +57,7 @@ async def reporting_services(context: dg.OpExecutionContext, resource: CorpusRes
 
 async def _log_touched(context: dg.OpExecutionContext, corpus: WatchedCorpus) -> None:
     """Log every layer of the touched sources with content unknown to Dagster."""
-    await corpus.indexer.model_id()
+    await corpus.model_id()
     async with corpus.database.connection() as connection:
         keys = keys_of(await sources_of_urls(connection, sorted(corpus.urls)))
     events = await unreported_materializations(

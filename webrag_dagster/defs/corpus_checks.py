@@ -132,7 +132,7 @@ async def _counts(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Num
 async def _vectors(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Numbers, list[Violation]]":
     from webrag_core.corpus.verification import verify_vectors
 
-    model_id = await corpus.indexer.model_id()
+    model_id = await corpus.model_id()
     async with corpus.database.snapshot() as connection:
         violations = await verify_vectors(connection, [page.document_id for page in pages], model_id)
     return {"documents": len(pages)}, violations

@@ -144,8 +144,8 @@ def test_what_the_question_names_leads_to_where_it_is_documented(settings: Setti
     query = "Why does signing keys call `Pool.drain()`, and when?"
 
     async def work(corpus: Corpus) -> None:
-        model_id = await corpus.indexer.model_id()
-        searcher = Searcher(corpus.database, corpus.indexer.embedder, model_id, corpus.settings)
+        model_id = await corpus.model_id()
+        searcher = Searcher(corpus.database, corpus.embedder, model_id, corpus.settings)
         plain = await searcher.search(SearchRequest(query=query))
         hits = [chunk for chunk in plain.chunks if chunk.source_url == f"{SITE}/guide"]
         async with corpus.database.snapshot() as connection:
@@ -165,7 +165,7 @@ def test_the_graph_helps_when_the_embedding_model_is_down(settings: Settings, mo
         raise EmbeddingError("no answer", code="down")
 
     async def work(corpus: Corpus) -> None:
-        monkeypatch.setattr(corpus.indexer.embedder, "embed", down)
+        monkeypatch.setattr(corpus.embedder, "embed", down)
         found = await by_graph(corpus)
         assert found.degraded == ["dense"]
         assert "/guide" in by_path(found)

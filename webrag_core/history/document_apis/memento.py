@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 
 from webrag_core.acquisition.memento.acquirer import MementoAcquirer
 from webrag_core.acquisition.urls import page_url
-from webrag_core.corpus.ingestor import gather_bounded, make_memento_acquirer
+from webrag_core.corpus.ingestor import make_memento_acquirer
+from webrag_core.corpus.page_batches import gather_bounded
 from webrag_core.errors import FetchError, Reason, StoreError, WebragError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.document_apis.models import DocumentReply, DocumentVersion, TitledDocument, check_batch
@@ -34,7 +35,7 @@ class MementoApi:
         moment = datetime.now(UTC) if at is None else at.end
         archive = self._archive.nearest_to(moment)
         # of the same database and model, with another way to pages
-        corpus = Corpus(self._corpus.database, archive, self._corpus.settings, self._corpus.indexer.embedder)
+        corpus = Corpus(self._corpus.database, archive, self._corpus.settings, self._corpus.embedder)
 
         def done(identifier: str, reply: DocumentReply | FetchError) -> None:
             replies[identifier] = failure(identifier, reply) if isinstance(reply, FetchError) else reply

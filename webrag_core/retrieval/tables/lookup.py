@@ -49,8 +49,8 @@ async def find_tables(corpus: Corpus, question: str, filters: ScopeFilter = EVER
     """Search for passages with tables, and read whole each table that one of them has a part of. Raises as `lookup`."""
     flags = [flag for flag in FLAGS if filters.flags is None or flag in filters.flags]
     request = SearchRequest(query=question, filters=replace(filters, flags=flags))
-    model_id = await corpus.indexer.model_id()
-    retrieved = await Searcher(corpus.database, corpus.indexer.embedder, model_id, corpus.settings).search(request)
+    model_id = await corpus.model_id()
+    retrieved = await Searcher(corpus.database, corpus.embedder, model_id, corpus.settings).search(request)
     by_version: dict[int, list[RetrievedChunk]] = {}
     for chunk in retrieved.chunks[:_PASSAGES]:
         by_version.setdefault(chunk.version_id, []).append(chunk)
