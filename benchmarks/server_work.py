@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -86,8 +86,9 @@ def cluster_seconds(home: Path) -> float:
     times = postmaster.cpu_times()
     total = times.user + times.system + times.children_user + times.children_system
     for child in postmaster.children():
-        spent = child.cpu_times()
-        total += spent.user + spent.system
+        with suppress(psutil.NoSuchProcess):  # it ended meanwhile
+            spent = child.cpu_times()
+            total += spent.user + spent.system
     return float(total)
 
 

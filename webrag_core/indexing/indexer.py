@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal
@@ -68,6 +68,10 @@ _LOADED = (
 )
 """Tables that bulk loads fill, beside those of the vectors."""
 _PAGES_AHEAD = 24  # more of small pages than fill one request, and memory for as many large ones
+NEW_TOGETHER = 8
+"""New pages that one transaction writes: more save little and wait longer."""
+_MOST_CHARACTERS = 200_000  # of pages that are written together
+_Readable = tuple[StoredVersion, PageInputs]
 _ATTEMPTS = 5  # to store vectors that another writer deletes meanwhile
 
 
@@ -109,8 +113,8 @@ class Indexer:
 
     @property
     def pages_at_once(self) -> int:
-        """Pages in progress for which the requests to the model are full."""
-        return _PAGES_AHEAD
+        """Pages in progress for which the requests to the model are full, or the transactions that write new pages."""
+        return 2 * NEW_TOGETHER if type(self._embedder) is WordLlamaEmbedder else _PAGES_AHEAD
 
     def in_progress(self) -> AbstractContextManager[None]:
         """Count a page as in progress, whose texts may share a request with those of others (`patient`)."""
@@ -227,16 +231,19 @@ class Indexer:
         }
 
     async def index_new(self, versions: Sequence[int]) -> list[IndexOutcome | None]:
-        """Index those of the versions of whose documents the index has nothing, in one transaction: an outcome for
-        each, None for those that `index` has to look at. Raises as `index`; then none is written."""
+        """Index those of the versions of whose documents the index has nothing, in one transaction, or in several where
+        they are large: an outcome for each, None for those that `index` has to look at. Raises as `index`; then the
+        pages of that transaction are not written."""
         model_id = await self.model_id()
         names = {_claim(version): version for version in versions}
         async with self._database.claims.hold_free(list(names)) as held:
             mine = [version for name, version in names.items() if name in held]
-            written = await self._write_new(await self._read_new(mine, model_id), model_id)
+            written: dict[int, IndexOutcome] = {}
+            for pages in _of_bounded_size(await self._read_new(mine, model_id)):
+                written |= await self._write_new(pages, model_id)
         return [written.get(version) for version in versions]
 
-    async def _read_new(self, versions: Sequence[int], model_id: int) -> list[tuple[StoredVersion, PageInputs]]:
+    async def _read_new(self, versions: Sequence[int], model_id: int) -> list[_Readable]:
         """What pages of which the index has nothing are made of."""
         if not versions or type(self._embedder) is not WordLlamaEmbedder:
             return []
@@ -248,12 +255,8 @@ class Indexer:
         new = {version for version, state in states.items() if state.is_empty and not state.settled} & of.keys()
         return [(page, of[page.id]) for page in loaded if page.id in new and page.detected_language is not None]
 
-    async def _write_new(
-        self, pages: Sequence[tuple[StoredVersion, PageInputs]], model_id: int
-    ) -> dict[int, IndexOutcome]:
+    async def _write_new(self, pages: Sequence[_Readable], model_id: int) -> dict[int, IndexOutcome]:
         """Write pages of which the index has nothing; outcomes by version of those that could be written."""
-        if not pages:
-            return {}
         prepared = await asyncio.to_thread(lambda: [self._prepare(*page) for page in pages])
         ids = await self._resolve(prepared, {rules_of(version.language) for version, _ in pages})
         vectors = await asyncio.to_thread(self._own_vectors, prepared)
@@ -418,6 +421,18 @@ class Indexer:
         blocks = parse_blocks(version.markdown)
         parents, texts = self._chunks(version, blocks)
         return prepare(version, inputs, blocks, parents, texts)
+
+
+def _of_bounded_size(pages: Sequence[_Readable]) -> Iterator[list[_Readable]]:
+    """The pages in lists of `_MOST_CHARACTERS`, or of one page: what is made of a text takes many times its memory."""
+    together: list[_Readable] = []
+    for page in pages:
+        if together and sum(len(version.markdown) for version, _ in (*together, page)) > _MOST_CHARACTERS:
+            yield together
+            together = []
+        together.append(page)
+    if together:
+        yield together
 
 
 def _claim(version_id: int) -> str:

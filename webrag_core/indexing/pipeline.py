@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 _TOGETHER = 16  # pages that are looked up, or found to be unchanged, by one statement
 _LOOK_UP_WAIT_S = 0.01  # pages that begin together come at once
 _RECORD_WAIT_S = 0.05  # answers come as the site sends them
-_NEW_TOGETHER = 8  # pages that are written by one transaction: more save little and wait longer
 _NEW_WAIT_S = 0.5  # beside a page that its site keeps waiting
 
 
@@ -161,12 +160,14 @@ class Corpus:
     def _bulk(self, *, all_text: bool | None = None) -> BulkAdd:
         """`add` for many pages: few are fetched at a time, and more wait for full requests to the model. What is known
         of pages is read, and that they are unchanged or new is written, for several of them at a time."""
+        from webrag_core.indexing.indexer import NEW_TOGETHER
+
         at_work, fetching = asyncio.Semaphore(self.indexer.pages_at_once), asyncio.Semaphore(CONCURRENT_PAGES)
         look_ups = Gathering(self.ingestor.look_up, _TOGETHER, _LOOK_UP_WAIT_S)
         unchanged = Gathering(self.ingestor.record_unchanged, _TOGETHER, _RECORD_WAIT_S)
         settled = Gathering(self._settled, _TOGETHER, _LOOK_UP_WAIT_S)
-        store = Gathering(self.ingestor.store_new, _NEW_TOGETHER, _NEW_WAIT_S)
-        new = Gathering(self.indexer.index_new, _NEW_TOGETHER, _NEW_WAIT_S)
+        store = Gathering(self.ingestor.store_new, NEW_TOGETHER, _NEW_WAIT_S)
+        new = Gathering(self.indexer.index_new, NEW_TOGETHER, _NEW_WAIT_S)
 
         async def add(
             url: str,
