@@ -35,8 +35,8 @@ SELECT coalesce(array_agg(d.id ORDER BY d.id), '{{}}')
 FROM documents d LEFT JOIN document_versions v ON v.id = d.current_version
 WHERE d.current_version IS NOT NULL
 {places}
-AND (%(languages)s::text[] IS NULL OR EXISTS (SELECT FROM unnest(%(languages)s::text[]) AS t (tag)
-     WHERE starts_with(language_of(v.language, v.detected_language) || '-', t.tag || '-')))
+AND (%(languages)s::text[] IS NULL
+     OR language_of(v.language, v.detected_language) || '-' LIKE ANY(%(languages)s::text[]))
 AND (%(types)s::text[] IS NULL OR CASE
      WHEN v.media_type IN ('text/html', 'application/xhtml+xml') THEN 'html'
      WHEN v.media_type = 'application/pdf' THEN 'pdf'
@@ -310,7 +310,9 @@ def _ids(documents: Sequence[int] | None) -> list[int] | None:
 
 
 def _tag(language: str) -> str:
-    return language.strip().lower().replace("_", "-")
+    """A pattern of LIKE for the tag and those that it stands for."""
+    literal = language.strip().lower().replace("_", "-").replace("\\", "\\\\").replace("%", "\\%")
+    return f"{literal}-%"
 
 
 def _range(dates: DateRange | None) -> Range[datetime] | None:
