@@ -64,6 +64,7 @@ _PERMANENT = frozenset(
 _TRUST_VALIDATORS = 4
 """Intervals of its source after which a page is fetched unconditionally: some servers always answer 304."""
 _LEAST_TRUST = timedelta(days=1)
+_MOST_BYTES = 500_000  # of a page that waits in memory until others are stored with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +225,8 @@ class Ingestor:
             with contained(url):
                 if converted is None:
                     return await self._unchanged(url, stored, page, started, run_id, record)
-                if store is not None and stored is None and all_text is None and page.url == page.final_url:
-                    new = await self._new(url, page, converted, started, run_id)
-                    ids = None if new is None else await store(new)
+                if store is not None and stored is None and all_text is None and _fits_with_others(page):
+                    ids = await store(await self._new(url, page, converted, started, run_id))
                     if ids is not None:
                         return _outcome(page, converted, *ids, "fetched")
                 return await self._kept(url, stored, page, converted, started, run_id, all_text)
@@ -268,10 +268,8 @@ class Ingestor:
 
     async def _new(
         self, url: str, page: AcquiredPage, converted: ConvertedPage, started: datetime, run_id: str | None
-    ) -> NewDocument | None:
-        """A page of which nothing is stored; None where other addresses lead to it, too."""
-        if page.redirects:
-            return None
+    ) -> NewDocument:
+        """A page of which nothing is stored."""
         language = await beside_loop(detected_page, converted.markdown)
         return NewDocument(
             page,
@@ -476,6 +474,11 @@ def _outcome(
 ) -> IngestOutcome:
     cautions = [Caution.on(page.final_url, warning) for warning in (*converted.warnings, *filter(None, warnings))]
     return IngestOutcome(page.final_url, document_id, version_id, outcome, page.bytes_raw, (*page.warnings, *cautions))
+
+
+def _fits_with_others(page: AcquiredPage) -> bool:
+    """Whether a new page may wait for others: it is small, and no other address leads to it."""
+    return len(page.body) <= _MOST_BYTES and page.url == page.final_url and not page.redirects
 
 
 def _has_validators(stored: StoredDocument) -> bool:
