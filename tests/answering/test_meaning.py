@@ -105,6 +105,12 @@ SITE_OF_LOOK_ALIKES = LocalSite(
             "<h2>Ferries</h2><p>departures: 14 a day</p><p>note: ferries of Oxmoor are run by the town since the"
             " railway was closed</p><h2>Mines</h2><p>one of them is still open</p>",
         ),
+        "/gate": page(
+            "Help with the gate",
+            "<table><tr><th>Table of Contents</th></tr><tr><td>Bell of the gate Hinge of the gate Lock of the gate</td>"
+            "</tr></table><dl><dt>The bell of the gate is far too loud!</dt><dd>Turn the small screw below it.</dd>"
+            "<dt>The gate squeaks!</dt><dd>Put wax on its hinge.</dd></dl>",
+        ),
         "/fields": page(
             "Fields of a delivery note",
             "<table><tr><td>consignee</td><td>the person who signs for the goods at the door of the warehouse</td></tr>"
@@ -130,6 +136,7 @@ SAID = {  # what is said to a question, and what must not be
     "What is the idle limit in Alder 3.0?": (["47 seconds"], ["31 seconds"]),
     "When does the 6-day pass end?": (["22:00"], ["16:30"]),
     "oxmoor ferries": (["14 a day"], []),
+    "bell of the gate too loud": (["small screw"], ["loud! |", "Hinge of the gate Lock"]),
     "How much does the Fennel K130 weigh?": (["745 g"], ["812 g", "390 g"]),
     "How heavy is the Fennel K120 Mini?": (["390 g"], ["812 g", "745 g"]),
     "Which is lighter, the Fennel K120 or the Fennel K130?": (["812 g", "745 g"], ["390 g"]),

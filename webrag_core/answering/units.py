@@ -28,6 +28,10 @@ OPEN_ENDS = (":", "–", "—", "：")
 """How a sentence ends that introduces what follows."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _TARGET = re.compile(r"\]\(([^\s()]{0,2000})")
+_CONTENTS = re.compile(
+    r"(?:(?:table of )?contents|inhalt(?:sverzeichnis)?|table des matières|sommaire|[íi]ndice|contenido|sommario)\W*",
+    re.IGNORECASE,
+)
 _STEP_HEADING = re.compile(
     r"#{1,6}\s+(?:step|étape|schritt|paso|passo|passaggio|stap|krok|шаг)\s(\d{1,2})\b", re.IGNORECASE
 )
@@ -92,8 +96,8 @@ class Unit:
 
 def units_of(ranked: Sequence[RankedChunk]) -> list[Unit]:
     """Units of the best passages, in their order, each place of a page once. Passages that no search ranked
-    (neighbours), headings but those of steps ("Step 2: …"), lines of contents and of links, rows of which only the name
-    is left, and units without a word are left out."""
+    (neighbours), headings but those of steps ("Step 2: …"), the title again, contents, lines of links, rows of which
+    only the name is left, and units without a word are left out."""
     units: list[Unit] = []
     places: set[tuple[int, int]] = set()
     best = by_score(passage for passage in ranked if not passage.is_locality_expanded)
@@ -135,9 +139,9 @@ def _units(ranked_chunk: RankedChunk, rank: int) -> Iterator[Unit]:
         row = None if header is None else row_sentence(chunk.text[slice(*header)], markdown)
         kind = _kind(chunk.text, block)
         text = row or (unit_text(markdown, kind) if kind != "table" else cells_sentence(markdown))
-        if kind == "table" and is_only_header(markdown):
+        if kind == "table" and (is_only_header(markdown) or _is_contents(chunk.text, header)):
             continue
-        if end - start > _MAX_CHARS or not _WORD.search(text):
+        if end - start > _MAX_CHARS or not _WORD.search(text) or _folded(text) == _folded(chunk.title or ""):
             continue
         at = chunk.char_start
         path = _path(chunk, block.heading_path)
@@ -169,6 +173,11 @@ def _units(ranked_chunk: RankedChunk, rank: int) -> Iterator[Unit]:
         )
         if kind not in ("code", "table") and not is_item:
             lead, under = text, path
+
+
+def _is_contents(text: str, header: tuple[int, int] | None) -> bool:
+    """Whether the header of a table says that it holds the contents of the page."""
+    return header is not None and _CONTENTS.fullmatch(cells_sentence(text[slice(*header)])) is not None
 
 
 def _leads_away(markdown: str, url: str) -> bool:

@@ -16,8 +16,10 @@ _WHOLE_LISTS: frozenset[Form] = frozenset(("steps", "list"))
 def entry_of(units: Sequence[Unit], index: int, form: Form) -> list[int]:
     """Indexes of the units of the entry around unit `index`, in their order. In the forms `steps` and `list` an item or
     a table row brings all of them; in others it stands alone, an item after its lead where that ends in a colon or a
-    dash."""
+    dash. A term alone says nothing: the beginning of what is said of it does."""
     unit = units[index]
+    if unit.kind == "term":
+        return [_description(units, index) or index]
     if unit.is_listed:
         if form in _WHOLE_LISTS:
             items = run_around(units, index)
@@ -34,9 +36,9 @@ def entry_of(units: Sequence[Unit], index: int, form: Form) -> list[int]:
 
 
 def beginning_of(units: Sequence[Unit], index: int, named: frozenset[str]) -> int:
-    """The first unit under the term or the heading of unit `index`, where all its words are `named` (terms of the
-    question): what is asked for is said from its beginning. Else the unit itself."""
-    heading = frozenset(terms(next(reversed(units[index].heading_path), "")))
+    """The first unit under the term or the heading (not the page's) of unit `index`, where all its words are `named`
+    (terms of the question): what is asked for is said from its beginning. Else the unit itself."""
+    heading = frozenset(terms(next(reversed(units[index].heading_path[1:]), "")))
     first = index
     while heading and heading <= named and first > 0 and units[first - 1].stands_with(units[first]):
         first -= 1
@@ -101,6 +103,21 @@ def _lead(units: Sequence[Unit], first: int) -> list[int]:
     if first > 0 and units[first].lead and units[first - 1].text == units[first].lead:
         return [first - 1] if units[first - 1].stands_with(units[first]) else []
     return []
+
+
+def _description(units: Sequence[Unit], index: int) -> int | None:
+    """The first unit of what is said of the term `index`, if it is in the pool."""
+    term = units[index]
+    for after in range(index + 1, len(units)):
+        unit = units[after]
+        if (
+            unit.chunk.chunk_id != term.chunk.chunk_id
+            or unit.heading_path[: len(term.heading_path)] != term.heading_path
+        ):
+            return None
+        if unit.kind != "term":
+            return after
+    return None
 
 
 def _lead_of_item(units: Sequence[Unit], index: int) -> list[int]:

@@ -103,7 +103,10 @@ class _Selection:
         return True
 
     def _beginning(self, part: int, index: int) -> list[int]:
-        """The beginning of what a unit stands in, where it must be said before it and is not said yet."""
+        """The beginning of what a unit stands in, where it must be said before it and is not said yet: a value that is
+        asked for stands alone."""
+        if self.facts[part].values:
+            return []
         begin = beginning_of(self.units, index, frozenset(terms(self.facts[part].question)))
         text = self.units[begin].text
         says = _NUMBER.search(text) or word_count(text) >= _LEAST_WORDS
