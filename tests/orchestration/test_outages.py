@@ -47,7 +47,7 @@ def bridges() -> LocalSite:
 def ask(
     settings: Settings, site: LocalSite, report: Callable[[str, Round | None], None] | None = None, **options: Any
 ) -> OrchestrationResult:
-    request = AnswerRequest(**{"urls": (f"{SITE}/",), "query": QUESTION, "policy": "fixed-k:2", **options})
+    request = AnswerRequest(**{"urls": (f"{SITE}/",), "question": QUESTION, "policy": "fixed-k:2", **options})
 
     async def work() -> OrchestrationResult:
         async with Corpus.open(settings, site) as corpus:

@@ -84,7 +84,7 @@ def ask(
         async with await Database.open(configured) as database:
             firecrawl = FirecrawlAcquirer(configured, gate, Breakers.for_settings(database, configured))
             corpus = Corpus(database, FallbackAcquirer(firecrawl, direct or LocalSite({}, name="http")), configured)
-            request = AnswerRequest(**{"urls": (f"{SITE}/",), "query": QUESTION, **options})
+            request = AnswerRequest(**{"urls": (f"{SITE}/",), "question": QUESTION, **options})
             return [await OrchestratorEngine(corpus).run(request) for _ in range(times)]
 
     return asyncio.run(run())

@@ -64,7 +64,7 @@ def ask(settings: Settings, answer: Callable[[Call], Any] | Reply, start: str, *
 
         async def work() -> OrchestrationResult:
             async with Corpus.open(own, LocalSite(PAGES)) as corpus:
-                request = AnswerRequest(**{"urls": (SITE + start,), "query": QUESTION, **options})
+                request = AnswerRequest(**{"urls": (SITE + start,), "question": QUESTION, **options})
                 return await OrchestratorEngine(corpus).run(request)
 
         return asyncio.run(work())
