@@ -289,6 +289,29 @@ async def store_version(
     return stored
 
 
+def version_values(page: AcquiredPage, converted: ConvertedPage, language: str) -> dict[str, object]:
+    """What a version holds of a fetched page and of what was read in it, by the names of the statements that write
+    it; `language` is the one that was detected."""
+    return {
+        "markdown": converted.markdown,
+        "sha256": hashlib.sha256(converted.markdown.encode()).hexdigest(),
+        "title": converted.title,
+        "description": converted.description,
+        "language": converted.language,
+        "detected": language,
+        "status": page.status,
+        "media_type": page.media_type or "text/html",
+        "fetched_at": page.fetched_at,
+        "published": converted.published,
+        "modified": converted.modified,
+        "extractor": EXTRACTOR_VERSION,
+        "body": hashlib.sha256(page.body).hexdigest(),
+        "left_out": asdict(converted.left_out),
+        "all_text": page.all_text,
+        "archive_url": page.archive_url,
+    }
+
+
 async def _write_version(
     connection: AsyncConnection,
     page: AcquiredPage,
@@ -310,7 +333,7 @@ async def _write_version(
             " ON CONFLICT (url) DO UPDATE SET document_id = EXCLUDED.document_id",
             (alias, document_id),
         )
-    digest = hashlib.sha256(converted.markdown.encode()).hexdigest()
+    values = version_values(page, converted, language)
     cursor = await connection.execute(
         "INSERT INTO document_versions (document_id, number, markdown, sha256, title, description, language,"
         " detected_language, http_status, media_type, fetched_at, superseded_at, published, modified, extractor,"
@@ -333,22 +356,8 @@ async def _write_version(
         " RETURNING id",
         {
             "document": document_id,
-            "markdown": converted.markdown,
-            "sha256": digest,
-            "title": converted.title,
-            "description": converted.description,
-            "language": converted.language,
-            "detected": language,
-            "status": page.status,
-            "media_type": page.media_type or "text/html",
-            "fetched_at": page.fetched_at,
-            "published": converted.published,
-            "modified": converted.modified,
-            "extractor": EXTRACTOR_VERSION,
-            "body": hashlib.sha256(page.body).hexdigest(),
-            "left_out": Jsonb(asdict(converted.left_out)),
-            "all_text": page.all_text,
-            "archive_url": page.archive_url,
+            **values,
+            "left_out": Jsonb(values["left_out"]),
         },
     )
     row = await cursor.fetchone()

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 
 from psycopg import AsyncConnection
 
 from webrag_core.acquisition.acquirer import AcquiredPage
-from webrag_core.conversion.converted_page import EXTRACTOR_VERSION, ConvertedPage
-from webrag_core.corpus.documents import FetchRecord, ask_forgotten_of, copy_links, lock_hosts, lock_urls
+from webrag_core.conversion.converted_page import ConvertedPage
+from webrag_core.corpus.documents import (
+    FetchRecord,
+    ask_forgotten_of,
+    copy_links,
+    lock_hosts,
+    lock_urls,
+    version_values,
+)
 from webrag_core.corpus.markup import urls_of, without, write_markup
 from webrag_core.corpus.periods import basis_of
 from webrag_core.corpus.stated_dates import READER, Statement
@@ -137,28 +143,12 @@ def _document(new: NewDocument, place: int) -> dict[str, object]:
 
 
 def _version(new: NewDocument, document_id: int, version_id: int, place: int) -> dict[str, object]:
-    page, converted = new.page, new.converted
     return {
         **{name: getattr(new.line, name) for name in new.line.__slots__},
+        **version_values(new.page, new.converted, new.language),
         "place": place,
         "document_id": document_id,
         "version_id": version_id,
-        "markdown": converted.markdown,
-        "sha256": hashlib.sha256(converted.markdown.encode()).hexdigest(),
-        "title": converted.title,
-        "description": converted.description,
-        "language": converted.language,
-        "detected": new.language,
-        "status": page.status,
-        "media_type": page.media_type or "text/html",
-        "fetched_at": page.fetched_at,
-        "published": converted.published,
-        "modified": converted.modified,
-        "extractor": EXTRACTOR_VERSION,
-        "body": hashlib.sha256(page.body).hexdigest(),
-        "left_out": asdict(converted.left_out),
-        "all_text": page.all_text,
-        "archive_url": page.archive_url,
         "reader": READER,
         "basis": basis_of(new.line.acquirer),
         "trace_id": current_trace_id(),
