@@ -28,6 +28,7 @@ Public names (everything else may change):
   - `BusyError`: too many others are at work or waiting.
   - `GuardrailsViolationError`: a question or an answer is not let through.
   - `NotStoredError`: the caller names something that is not stored.
+  - `OutOfReachError`: it is of a source that the caller's token does not read.
   - `MissingExtraError`: an extra of the package is not installed. `PluginError`: a plugin is broken or there twice.
   - `UnsupportedPlatformError`: the system has no POSIX; the import of this package raises it, as an ImportError.
   - `EmbeddingError`, `RerankError`, `ChatError`, `ReadingModelError`: a model failed.
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
         InvalidInputError,
         MissingExtraError,
         NotStoredError,
+        OutOfReachError,
         PluginError,
         ReadingModelError,
         Reason,
@@ -112,6 +114,7 @@ _MODULES = {
     "NotStoredError": "errors",
     "OrchestrationResult": "orchestration.models",
     "OrchestratorEngine": "orchestration.engine",
+    "OutOfReachError": "errors",
     "PageAt": "history.models",
     "PageComparison": "history.compare",
     "PageHistory": "history.models",
@@ -167,6 +170,7 @@ __all__ = [
     "NotStoredError",
     "OrchestrationResult",
     "OrchestratorEngine",
+    "OutOfReachError",
     "PageAt",
     "PageComparison",
     "PageHistory",

@@ -14,11 +14,12 @@ from docs_tools.commands import command_line
 from tests.conftest import REPOSITORY
 from tests.docs_tools.markdown import DOCS, NAMES, anchors, code, links
 from webrag_core.config import Settings
+from webrag_core.env_file import RENAMED
 
 _COMMAND = re.compile(r"(?:^|[|&;(] *|[A-Z_]+=\S+ )(?:\$ )?(?:\S*/)?webrag (?P<words>[^|&;#)]+)")
 _MOST_PICTURE_BYTES = 150_000
 _PREFIXES = ("WEBRAG", "EMBEDDING", "MCP", "ANSWER", "RETRIEVAL", "RERANKER", "ORCHESTRATION", "DATABASE", "FIRECRAWL")
-_OTHER_VARIABLES = {"WEBRAG_ENV_FILE", "WEBRAG_PORT"}
+_OTHER_VARIABLES = {"WEBRAG_ENV_FILE", "WEBRAG_PORT", *RENAMED}
 
 
 @pytest.mark.parametrize("name", NAMES)

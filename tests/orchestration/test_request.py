@@ -40,7 +40,7 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ask(settings: Settings, *, pages: dict[str, str] | None = None, **hints: Any) -> OrchestrationResult:
-    given = {"urls": URLS, "query": QUERY, "expansion_budget": 0, **hints}
+    given = {"urls": URLS, "question": QUERY, "expansion_budget": 0, **hints}
 
     async def work() -> OrchestrationResult:
         async with Corpus.open(settings, LocalSite(pages or PAGES)) as corpus:
@@ -108,7 +108,7 @@ def test_what_is_known_does_not_come_back_as_a_neighbour(settings: Settings) -> 
     request: dict[str, Any] = {
         "pages": {"/": body},
         "urls": (f"{SITE}/",),
-        "query": "How long do dry leaves keep?",
+        "question": "How long do dry leaves keep?",
         "mode": "chunk",
     }
     plain = ask(small, **request)

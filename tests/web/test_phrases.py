@@ -52,9 +52,8 @@ def test_every_filter_has_words() -> None:
 def test_the_search_form_names_few_sources_and_suggests_many() -> None:
     def form(contents: CorpusContents) -> str:
         values = {"results": None, "problem": "", "types": phrases.TYPES, "flags": phrases.FLAGS, "numbers": NUMBERS}
-        return fragment(
-            "search", form=SearchForm(), contents=contents, here="/search", is_member=True, can_log_out=False, **values
-        )
+        values |= {"is_member": True, "can_log_out": False, "reads_all": True}
+        return fragment("search", form=SearchForm(), contents=contents, here="/search", **values)
 
     assert form(CorpusContents(["a.example", "b.example"], {"en": 2})).count('name="source"') == 2
     many = form(CorpusContents([f"{number}.example" for number in range(900)], {"en": 2, "de": 1}))
