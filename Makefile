@@ -121,6 +121,7 @@ bench-answers: $(VENV)/.dev    ## answers held to answer keys on the sites that 
 	$(BIN)/webrag eval answers --split reporting --out runs/answers-reporting.jsonl
 	$(BIN)/python -m evals.answers.evidence --split reporting --stored --out runs/stored-reporting.jsonl
 	$(BIN)/python -m evals.answers.proofs --split reporting --evidence runs/stored-reporting.jsonl
+	$(BIN)/python -m evals.answers.key_walks --split reporting --every 4 --out runs/key-walks-reporting.jsonl
 
 bench-dialogue: $(VENV)/.runtime ## questions that follow another one: what they find, beside their full questions
 	$(BIN)/python -m evals.dialogue.follow_ups
