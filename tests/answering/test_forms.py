@@ -34,6 +34,7 @@ TEA = LocalSite(
     ("question", "form"),
     [
         ("How do I brew green tea?", "steps"),
+        ("What does the strainer do?", "explain"),
         ("What is the difference between green tea and black tea?", "compare"),
         ("Which kinds of tea are there?", "list"),
         ("List the kinds of tea", "list"),

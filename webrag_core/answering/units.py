@@ -32,6 +32,7 @@ _CONTENTS = re.compile(
     r"(?:(?:table of )?contents|inhalt(?:sverzeichnis)?|table des matières|sommaire|[íi]ndice|contenido|sommario)\W*",
     re.IGNORECASE,
 )
+_SEE_ALSO = re.compile(r"\W*(?:see also|siehe auch|voir aussi|véase también|vedi anche)\b", re.IGNORECASE)
 _STEP_HEADING = re.compile(
     r"#{1,6}\s+(?:step|étape|schritt|paso|passo|passaggio|stap|krok|шаг)\s(\d{1,2})\b", re.IGNORECASE
 )
@@ -96,8 +97,8 @@ class Unit:
 
 def units_of(ranked: Sequence[RankedChunk]) -> list[Unit]:
     """Units of the best passages, in their order, each place of a page once. Passages that no search ranked
-    (neighbours), headings but those of steps ("Step 2: …"), the title again, contents, lines of links, rows of which
-    only the name is left, and units without a word are left out."""
+    (neighbours), headings but those of steps ("Step 2: …"), the title again, contents, references to other pages, lines
+    of links, rows of which only the name is left, and units without a word are left out."""
     units: list[Unit] = []
     places: set[tuple[int, int]] = set()
     best = by_score(passage for passage in ranked if not passage.is_locality_expanded)
@@ -141,7 +142,7 @@ def _units(ranked_chunk: RankedChunk, rank: int) -> Iterator[Unit]:
         text = row or (unit_text(markdown, kind) if kind != "table" else cells_sentence(markdown))
         if kind == "table" and (is_only_header(markdown) or _is_contents(chunk.text, header)):
             continue
-        if end - start > _MAX_CHARS or not _WORD.search(text) or _folded(text) == _folded(chunk.title or ""):
+        if end - start > _MAX_CHARS or not _WORD.search(text) or _says_nothing(text, chunk.title or ""):
             continue
         at = chunk.char_start
         path = _path(chunk, block.heading_path)
@@ -173,6 +174,11 @@ def _units(ranked_chunk: RankedChunk, rank: int) -> Iterator[Unit]:
         )
         if kind not in ("code", "table") and not is_item:
             lead, under = text, path
+
+
+def _says_nothing(text: str, title: str) -> bool:
+    """Whether a unit is the title once more, or a reference to other pages."""
+    return _folded(text) == _folded(title) or _SEE_ALSO.match(text) is not None
 
 
 def _is_contents(text: str, header: tuple[int, int] | None) -> bool:

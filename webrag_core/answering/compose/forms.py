@@ -8,7 +8,8 @@ from webrag_core.orchestration.models import QueryType
 from webrag_core.routing.question import Form
 
 _LIST = re.compile(
-    r"^(?:(?:please )?(?:list|name|enumerate)\b|(?:what|which) (?:\w+ ){1,4}(?:are|exist|can|do|does|may)\b"
+    r"^(?:(?:please )?(?:list|name|enumerate)\b|(?:what|which) (?!(?:do|does|did|can|could|will|would|should)\b)"
+    r"(?:\w+ ){1,4}(?:are|exist|can|do|does|may)\b"
     r"|(?:what|which) (?:are|other)\b)",
     re.IGNORECASE,
 )
