@@ -53,6 +53,11 @@ SITE_OF_LOOK_ALIKES = LocalSite(
             "<p>Drain the boiler once a year.</p><h2>Steps</h2><ol><li>Close the gas.</li><li>Open the lower valve."
             "</li><li>Wait until no water comes.</li><li>Close it again.</li></ol>",
         ),
+        "/lines": page(
+            "Tools of the drawing board",
+            "<h2>Ruler</h2><p>This tool draws a straight line on the board.</p><p>Press the pen down where it is to"
+            " begin. Lift the pen at its end.</p><h2>Sponge</h2><p>Wipe with it.</p>",
+        ),
         "/keepers": page(
             "Rules of the zoo",
             "<h2>Keepers</h2><p>It is the duty of every keeper—</p><p>(a) to feed the animals at noon;</p>"
@@ -144,6 +149,7 @@ SAID = {  # what is said to a question, and what must not be
     "Which towns have a shop?": (["Ashford", "Birchwood", "Cedarville", "Dunmore"], []),
     "What are the duties of a keeper?": (["feed the animals", "clean the cages", "lock the gate"], []),
     "How do I drain the boiler?": (["Close the gas", "Open the lower valve", "Wait until", "Close it again"], []),
+    "How do I draw a straight line on the board?": (["Press the pen down", "Lift the pen"], ["Wipe"]),
     "Within how many days may goods be brought back?": (["28 days"], []),
     "What kinds of tickets are there for the cable car?": (["Single", "Return", "Season"], []),
     "Which trains are no longer in use?": (["Jay", "Wren"], []),

@@ -33,6 +33,7 @@ MAX_SENTENCES = 5
 _MAX_LOOKUP = 2  # entries that say one value
 _REPEATS = 0.7  # share of a sentence's words in another one from which it repeats that one
 _LEAST_WORDS = 4
+_MOST_BEHIND = 4  # sentences behind one that tells how, of steps in prose
 _TRIED = 20  # units, best first, that are tried for each part
 _WORTH_SAYING = 0.2  # of the best sentence's worth
 _NUMBER = re.compile(r"\d+")
@@ -203,7 +204,8 @@ def _take_sides(selection: _Selection, score: UnitScores, fact: Fact, sides: Seq
 
 
 def _bring_steps(selection: _Selection, score: UnitScores, fact: Fact, part: int, index: int) -> None:
-    """Take the steps or the code of a unit's section, where nothing of the kind is said yet."""
+    """Take the steps or the code of a unit's section, where nothing of the kind is said yet. Without any, the steps may
+    be prose: the best unit brings the sentences behind it, under its heading."""
     units = selection.units
     if selection.form != "steps" and not fact.is_code:
         return
@@ -212,6 +214,10 @@ def _bring_steps(selection: _Selection, score: UnitScores, fact: Fact, part: int
         near = procedure_near(units, (place for place in score.order if fact.is_in(units[place])), units[index])
         if near is not None:
             selection.take(part, near)
+        elif selection.entries == 1 and selection.form == "steps":
+            for behind in range(index + 1, min(index + 1 + _MOST_BEHIND, len(units))):
+                if units[behind].stands_with(units[index]):
+                    selection.take(part, behind)
 
 
 def _bring_list(selection: _Selection, part: int, index: int) -> None:
