@@ -168,7 +168,7 @@ def _replays(walked: Walked, result: OrchestrationResult) -> Iterator[str]:
             done.signals,
             walked.settings,
             budget=_budget(walked),
-            pages=sum(document.round <= number for document in result.documents),
+            pages=pages_tried(document for document in result.documents if document.round <= number),
             out_of_time=limit_of(done.decision.reason) if done.decision.rule == TIMEOUT else None,
         )
         if again != done.decision:

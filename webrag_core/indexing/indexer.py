@@ -90,13 +90,20 @@ class IndexOutcome:
 
 
 class Indexer:
-    """Chunk, embed and activate versions. Safe to call concurrently, also for one document."""
+    """Chunk, embed and activate versions. Safe to call concurrently, also for one document. `model` is the live model
+    as others have looked it up, who go on with it when it is retired."""
 
-    def __init__(self, database: Database, embedder: Embedder, settings: IndexingSettings) -> None:
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder,
+        settings: IndexingSettings,
+        model: models.LiveModel | None = None,
+    ) -> None:
         self._database = database
         self._embedder = embedder
         self._settings = settings
-        self._model = models.LiveModel(database, embedder.identity)
+        self._model = model or models.LiveModel(database, embedder.identity)
         self._term_ids = TermIds()
         self._noted_rules: set[str] = set()
         self._key = chunker_key(settings.parent_max_tokens, settings.child_target_tokens)

@@ -96,7 +96,7 @@ class Corpus:
         """Indexes what is stored."""
         from webrag_core.indexing.indexer import Indexer
 
-        return Indexer(self.database, self.embedder, self.settings)
+        return Indexer(self.database, self.embedder, self.settings, self._model)
 
     async def model_id(self) -> int:
         """Id of the live embedding model. Raises StoreError when the corpus was indexed with another one."""

@@ -69,11 +69,11 @@ def steps_around(units: Sequence[Unit], index: int) -> list[int]:
     among them, since a step before it is missing."""
     place = units[index]
     section = (place.chunk.version_id, place.heading_path)
-    found: dict[int, int] = {}
+    by_number: dict[int, int] = {}
     for member, unit in enumerate(units):
         if unit.step is not None and (unit.chunk.version_id, unit.heading_path) == section:
-            found.setdefault(unit.step, member)
-    steps = [found[number] for number in takewhile(found.__contains__, count(1))]
+            by_number.setdefault(unit.step, member)
+    steps = [by_number[number] for number in takewhile(by_number.__contains__, count(1))]
     return steps if index in steps else [index]
 
 
