@@ -22,6 +22,7 @@ def sentence(ordinal: int, text: str, part: int = 0) -> AnswerSentence:
         ("The queue is thread-safe.", "The queue is not thread-safe.", "negation"),
         ("The default timeout is 30 seconds.", "The default timeout is 30 seconds", None),
         ("The default timeout is 30 seconds.", "A queue holds 60 items of any size.", None),
+        ('Start the player with the "no sound" option.', "The option of the player starts the sound.", None),
         ("timeout = 30\nstart(timeout)", "timeout = 60\nstart(timeout)", None),
     ],
 )

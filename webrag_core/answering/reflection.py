@@ -21,7 +21,8 @@ from webrag_core.judging.verdict import Verdict
 from webrag_core.routing.question import Form, Question
 from webrag_core.routing.results import TaskReport
 
-_WITHOUT = re.compile(r"\bwithout\b", re.IGNORECASE)  # negates a circumstance, not what is said
+# "without" negates a circumstance, and a quoted "no sound" is a name: neither negates what is said
+_WITHOUT = re.compile(r"\bwithout\b|[\"“`][^\"“”`\n]{0,40}\b(?:no|not|never)\b[^\"“”`\n]{0,40}[\"”`]", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 _WHOLE = re.compile(r"(?<![\w.])[vV]?(\d{1,4})(?!\w|\.\d)")
 _SAME_SUBJECT = 0.6  # share of the content terms of the longer sentence that the other has too

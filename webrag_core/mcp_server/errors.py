@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mcp_types import CallToolResult, TextContent
 
-from webrag_core.errors import FetchError, InvalidInputError, Reason, StoreError, WebragError
+from webrag_core.errors import FetchError, InvalidInputError, OutOfReachError, Reason, StoreError, WebragError
 from webrag_core.mcp_server.address_guard import SITE_NOT_ALLOWED
 from webrag_core.mcp_server.consent import CONSENT_NEEDED, CONSENT_REFUSED
 from webrag_core.page_text import one_line
@@ -43,6 +43,7 @@ _CAUSES: dict[str, Sequence[str]] = {
     CONSENT_NEEDED: (),
     CONSENT_REFUSED: (),
     SITE_NOT_ALLOWED: ("the operator of this server allows only some sites",),
+    OutOfReachError.code: ("the token of this session reads some sources alone",),
     StoreError.code: ("the database is down or starting", "DATABASE_URL is wrong or lacks rights"),
     "database_busy": ("another program holds a lock in the database", "the database is overloaded"),
     "disk_full": ("the disk of the database is full",),
@@ -73,6 +74,7 @@ _ACTIONS: dict[str, str] = {
     " or set MCP_CONSENT=new-sites.",
     CONSENT_REFUSED: "Do not ask for this address again; go on with what is stored.",
     SITE_NOT_ALLOWED: "Tell the user; only the operator can allow the site.",
+    OutOfReachError.code: "Go on with `search`, `sources` and the stored pages of those sources, or tell the user.",
     StoreError.code: "Call again in a moment; if it fails again, ask the user to check the database.",
     "database_busy": "Call again in a minute; if it fails again, ask the user what else uses the database.",
     "disk_full": "Ask the user to free space on the disk.",

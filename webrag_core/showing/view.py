@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import groupby
 
 from webrag_core.answering.models import Answer, Highlight
+from webrag_core.corpus.forgotten_words import REMOVED
 from webrag_core.history.answers import OpenedAnswer
 from webrag_core.history.compare import PageComparison, VersionText
 from webrag_core.history.models import PageAt, PageHistory
@@ -56,6 +58,10 @@ def view(result: Readable) -> list[Element]:
         case VersionText():
             return version_view(result)
     raise TypeError(f"no view of {type(result).__name__}")
+
+
+_REMOVED = re.compile(rf"{re.escape(REMOVED)}\w+")
+"""What stands in notes for the address of a page that was forgotten."""
 
 
 def answer_view(answer: Answer) -> list[Element]:
@@ -166,7 +172,7 @@ def _notes(answer: Answer) -> list[str]:
         forgotten_line(answer),
         "" if answer.composer == "extractive" else chosen,
     ]
-    return list(filter(None, notes))
+    return [_REMOVED.sub("a page that was removed", note) for note in notes if note]
 
 
 def _reflected(answer: Answer) -> Iterator[str]:

@@ -42,6 +42,8 @@ def verdict(answer: Answer) -> str:
     if answer.sentences and answer.forgotten_sentences:
         gone = len(answer.forgotten_sentences)
         return f"{_VERDICTS[answer.band]}; {gone} of {gone + len(answer.sentences)} sentences were forgotten since"
+    if not answer.sentences and answer.status == "likely" and not answer.likely:
+        return "The passage that probably answered was removed since"
     if answer.sentences or answer.highlights:
         return _VERDICTS[answer.band]
     if answer.status != "not_found":
@@ -51,7 +53,7 @@ def verdict(answer: Answer) -> str:
 
 def sureness(answer: Answer) -> str:
     """The confidence in percent; "" for an answer of which nothing can be said."""
-    if answer.listed and not answer.sentences:
+    if not answer.sentences and (answer.listed or (answer.status == "likely" and not answer.likely)):
         return ""
     return percent(answer.confidence) if answer.sentences or _was_read(answer) else ""
 
