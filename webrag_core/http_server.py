@@ -6,7 +6,6 @@ Connections whose request does not arrive, or whose answer is not read, must not
 from __future__ import annotations
 
 import asyncio
-import gc
 import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -20,17 +19,13 @@ from webrag_core.access_token import SERVE_TOKEN, local_token
 from webrag_core.config import Settings
 from webrag_core.config.serving import ServingSettings
 from webrag_core.errors import InvalidInputError
+from webrag_core.garbage import collect_rarely
 from webrag_core.http_guard import Authority, RequireOwnHost, check_token, is_loopback, parsed_hosts
 from webrag_core.store.embedded import exit_on_sigterm
 
 _SHUTDOWN_SECONDS = 10
 HEALTH = "/health"
 _TURN_SECONDS = 0.001  # of a thread at work while another waits; by default five times as much
-_COLLECTED = (50_000, 5, 20)
-"""Objects more than before, and collections of the generation below, after which the garbage collector looks through a
-generation; by default 700, 10 and 10. A large page makes 100,000 objects that go by themselves: of them it would look
-through all objects again and again, for a tenth of a second each time, and nobody else is served meanwhile."""
-_LOADED_SECONDS = 15.0  # by then models are read that are loaded when they are first used
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +120,7 @@ class _Server(uvicorn.Server):
         if self.started:
             self._listening()
             sys.setswitchinterval(_TURN_SECONDS)
-            gc.set_threshold(*_COLLECTED)
-            _leave_out_what_stays()
-            asyncio.get_running_loop().call_later(_LOADED_SECONDS, _leave_out_what_stays)
-
-
-def _leave_out_what_stays() -> None:
-    """Have the garbage collector pass over what is loaded: it looks through all objects at once, for a fifth of a
-    second, and nobody else is served meanwhile."""
-    gc.collect()
-    gc.freeze()
+            collect_rarely()
 
 
 def serve_app(make: Callable[[Settings], ASGIApp], settings: Settings, listening: Callable[[Settings], None]) -> None:
