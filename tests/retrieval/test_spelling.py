@@ -11,7 +11,9 @@ from webrag_core.answering.manager import Manager, Question
 from webrag_core.config import Settings
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.language.typing_errors import errors_between, is_likely_in_a_name, one_error_away
+from webrag_core.language.words import DEFAULT, rules
 from webrag_core.providers.common_words import is_common_word
+from webrag_core.providers.reading_model import VOCABULARY
 from webrag_core.retrieval.search import search_corpus
 
 PAGES = {
@@ -90,3 +92,8 @@ def test_names_that_differ_are_no_errors(name: str, other: str) -> None:
 def test_words_that_are_made_of_common_ones_are_common() -> None:
     assert all(map(is_common_word, ("kettles", "unblocked", "safest", "newsgroup", "browse")))
     assert not any(map(is_common_word, ("promt", "recieve", "abreviation", "batery", "kettels")))
+
+
+def test_a_stem_begins_with_the_letter_of_its_word() -> None:
+    stems = ((word, rules(DEFAULT).term(word)) for word in VOCABULARY.read_text(encoding="utf-8").split()[::10])
+    assert all(stem[:1] in ("", word[:1]) for word, stem in stems if word.isalpha())

@@ -43,16 +43,18 @@ def is_common_word(word: str) -> bool:
 
 def is_listed_word(word: str) -> bool:
     """Whether the vocabulary itself has a word, in any case."""
-    return word.lower() in _words()[0]
+    return word.lower() in _words()
 
 
 def _is_known(word: str) -> bool:
-    words, stems = _words()
-    return word in words or rules(DEFAULT).term(word) in stems
+    if word in _words():
+        return True
+    stem = rules(DEFAULT).term(word)
+    return stem in _stems(stem[:1])
 
 
 def _is_derived(word: str) -> bool:
-    words = _words()[0]
+    words = _words()
     if any(word + suffix in words for suffix in _ENDS):
         return True
     if any(word.startswith(prefix) and _is_frequent(word[len(prefix) :], _LEAST_AFTER_PREFIX) for prefix in _PREFIXES):
@@ -62,7 +64,7 @@ def _is_derived(word: str) -> bool:
 
 def _is_base(base: str) -> bool:
     """Whether letters are a word but for what a suffix changes: -e is lost, -y becomes -i."""
-    words = _words()[0]
+    words = _words()
     if base in words or (base.endswith("i") and f"{base[:-1]}y" in words):
         return len(base) >= _LEAST_BASE
     return f"{base}e" in words and len(base) >= _LEAST_BASE - 1
@@ -77,12 +79,18 @@ def _is_compound(word: str) -> bool:
 
 def _is_frequent(word: str, least: int) -> bool:
     """Whether a word of so many letters is among the more frequent ones of the vocabulary."""
-    return len(word) >= least and _words()[0].get(word, _FREQUENT) < _FREQUENT
+    return len(word) >= least and _words().get(word, _FREQUENT) < _FREQUENT
 
 
 @lru_cache(maxsize=1)
-def _words() -> tuple[dict[str, int], frozenset[str]]:
-    """The whole words of the vocabulary with their place in it, the more frequent first, and their stems."""
+def _words() -> dict[str, int]:
+    """The whole words of the vocabulary with their place in it, the more frequent first."""
     tokens = VOCABULARY.read_text(encoding="utf-8").split()
-    words = {token: place for place, token in enumerate(tokens) if token.isalpha() and len(token) >= _LEAST}
-    return words, frozenset(map(rules(DEFAULT).term, words)) - {""}
+    return {token: place for place, token in enumerate(tokens) if token.isalpha() and len(token) >= _LEAST}
+
+
+@lru_cache(maxsize=128)
+def _stems(letter: str) -> frozenset[str]:
+    """The stems of the words that begin with a letter, which is the first of their stems, too. Those of all words take
+    ten times as long, while a search waits."""
+    return frozenset(rules(DEFAULT).term(word) for word in _words() if word.startswith(letter)) - {""}
