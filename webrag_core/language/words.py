@@ -109,6 +109,7 @@ _FORMAT = re.compile(f"[{FORMAT}\u0640]")  # and the tatweel, which only makes a
 _CACHE_SIZE = 20_000
 
 
+@lru_cache(maxsize=256)
 def rules_of(language: str | None) -> str:
     """Name of the rules for texts of this language (ISO 639), one of few; `DEFAULT` for None (no language is clear:
     code, names, numbers)."""

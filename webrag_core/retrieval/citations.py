@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from psycopg import AsyncConnection, AsyncCursor
+from psycopg.types.string import ByteaBinaryLoader
 
 from webrag_core.corpus.quotes import Quote
 from webrag_core.errors import IntegrityError
@@ -82,6 +83,8 @@ async def ask_pages(connection: AsyncConnection, citations: Sequence[CitationSpa
 async def with_pages(reading: AsyncCursor, citations: Sequence[CitationSpan]) -> list[CitationSpan]:
     """The citations, those of files with pages with the number of theirs."""
     pages = {int(number): int(page) for number, page in await reading.fetchall()}
+    if not pages:
+        return list(citations)
     return [citation.model_copy(update={"page": pages.get(citation.number)}) for citation in citations]
 
 
@@ -90,14 +93,16 @@ async def prove_citations(connection: AsyncConnection, citations: list[CitationS
 
     Raises IntegrityError for the first mismatch.
     """
-    texts: dict[int, str] = {}
-    cursor = await connection.execute(
+    cursor = connection.cursor(binary=True)
+    cursor.adapters.register_loader("text", ByteaBinaryLoader)  # as it is hashed: encoding it again takes as long
+    await cursor.execute(
         "SELECT id, markdown FROM document_versions WHERE id = ANY(%s)",
         (sorted({citation.version_id for citation in citations}),),
     )
+    texts: dict[int, str] = {}
+    hashes: dict[int, str] = {}
     for version_id, markdown in await cursor.fetchall():
-        texts[int(version_id)] = markdown
-    hashes = {version_id: hashlib.sha256(text.encode()).hexdigest() for version_id, text in texts.items()}
+        texts[version_id], hashes[version_id] = markdown.decode(), hashlib.sha256(markdown).hexdigest()
     for citation in citations:
         text = texts.get(citation.version_id)
         if text is None or hashes[citation.version_id] != citation.version_sha256:

@@ -28,12 +28,12 @@ def folded(ranked: Sequence[RankedChunk], ceiling: float) -> list[RankedChunk]:
     say the same; with a `ceiling` of 1 those that say it in the very words. Passages that differ in a number or a name
     stay apart: they may be about two things."""
     texts = [passage.chunk.text for passage in ranked]
-    overlaps = text_overlaps(texts)
+    overlaps = text_overlaps(texts).tolist()
     telling = lru_cache(maxsize=None)(lambda index: _telling(texts[index]))
     kept: dict[int, list[int]] = {}
     for index in range(len(texts)):
         for other in kept:
-            here, there = overlaps[index, other], overlaps[other, index]
+            here, there = overlaps[index][other], overlaps[other][index]
             is_within = here > 0 and here >= ceiling and telling(index) <= telling(other)
             is_alike = ceiling < 1 and min(here, there) >= _ALIKE and telling(index) == telling(other)
             if is_within or is_alike:
@@ -72,7 +72,10 @@ def spread(items: Sequence[Item], page_of: Callable[[Item], object], is_relevant
     counts: Counter[object] = Counter()
     while rest and len(first) < FIRST:
         fitting = (at for at, item in enumerate(rest) if counts[page_of(item)] < OF_A_PAGE and is_relevant(item))
-        item = rest.pop(next(fitting, 0))
+        at = next(fitting, None)
+        if at is None:
+            break  # nor will any later
+        item = rest.pop(at)
         first.append(item)
         counts[page_of(item)] += 1
     return [*first, *rest]
@@ -82,7 +85,10 @@ def _telling(text: str) -> frozenset[str]:
     """The numbers, codes and names of a text: words with a digit, or with a capital that does not begin a sentence."""
     results = set()
     for match in _WORD.finditer(text):
-        word, before = match[0], text[max(0, match.start() - _REACH) : match.start()]
+        word = match[0]
+        if word.islower() and word.isalpha():
+            continue  # as most are
+        before = text[max(0, match.start() - _REACH) : match.start()]
         is_coded = word[0].isdigit() or any(character.isdigit() or character.isupper() for character in word[1:])
         if is_coded or (word[0].isupper() and not _STARTS.search(before)):
             results.add(word)

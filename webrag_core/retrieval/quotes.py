@@ -59,6 +59,8 @@ def best_sentences(passage: str, query: str, limit: int = 300) -> Span | None:
     matches = [query_terms.intersection(terms(plain_text(unit.of(passage)), language)) for unit in units]
     best, best_score = units[0], (-1.0, 0)
     for first, start in enumerate(units):
+        if first and not matches[first]:
+            continue  # without this sentence the same ones cost less
         covered: set[str] = set()
         for last in range(first, len(units)):
             if last > first and units[last].end - start.start > limit:
