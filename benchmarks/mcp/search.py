@@ -37,8 +37,8 @@ from webrag_core.config import load_settings
 from webrag_core.providers.static_model import count_tokens
 
 TARGETS = {
-    "search_p50_ms": 60.0,
-    "search_p95_ms": 150.0,
+    "search_p50_ms": 45.0,
+    "search_p95_ms": 80.0,
     "search_tokens_max": 6_000.0,
     "concurrent_errors": 0.0,
     "harm": 0.0,
