@@ -23,6 +23,7 @@ from webrag_core.answering.compose.timeline import Moment, with_moments
 from webrag_core.answering.units import OPEN_ENDS, Unit
 from webrag_core.answering.wanted.fact import Fact
 from webrag_core.answering.wanted.thing import Side, Thing
+from webrag_core.answering.wanted.values import is_keywords
 from webrag_core.indexing.terms import terms
 from webrag_core.language.word_count import word_count
 from webrag_core.retrieval.redundancy import text_overlap
@@ -104,9 +105,8 @@ class _Selection:
         return True
 
     def _beginning(self, part: int, index: int) -> list[int]:
-        """The beginning of what a unit stands in, where it must be said before it and is not said yet: a value that is
-        asked for stands alone."""
-        if self.facts[part].values:
+        """The beginning of what a unit stands in, where keywords ask for all of that, and it is not said yet."""
+        if self.facts[part].values or not is_keywords(self.facts[part].question):
             return []
         begin = beginning_of(self.units, index, frozenset(terms(self.facts[part].question)))
         text = self.units[begin].text

@@ -162,6 +162,7 @@ _NO_KEYWORD = (
     " will would has have had if list show change set configure open close add remove use get find make create increase"
     " reduce limit choose check allow the an?"
 )
+_SENTENCE = re.compile(rf"{_any(_NO_KEYWORD)}", re.IGNORECASE)
 _SIDES = r"^(?:which|what|who|is|are|was|does|do|has|have)\b.{1,120}\b"  # a comparison of two things
 _COMPARISONS: tuple[tuple[str, tuple[Value, ...]], ...] = (
     ("(?:lighter|heavier)", ("weight",)),
@@ -213,6 +214,12 @@ def values_wanted(question: str) -> frozenset[Value]:
                 wanted |= values
                 read.update(range(*match.span()))
     return frozenset(wanted)
+
+
+def is_keywords(question: str) -> bool:
+    """Whether a question is a few words that name what is looked for, and no sentence."""
+    text = question.strip()
+    return len(text.split()) <= _MOST_KEYWORDS and not text.endswith("?") and _SENTENCE.match(text) is None
 
 
 def holds_value(text: str, wanted: frozenset[Value], question: str = "") -> bool:
