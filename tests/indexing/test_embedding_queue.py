@@ -77,7 +77,7 @@ def test_an_ingest_waits_as_long_as_the_endpoint_asks(settings: Settings, monkey
 
     limited = Reply({}, 429, {"Retry-After": "45"})
     with serving(answer, answer, limited, limited) as server:
-        asyncio.run(work(remote(settings, server, embedding_batch_size=32)))
+        asyncio.run(work(remote(settings, server, embedding_batch_size=32, embedding_max_workers=1)))
     assert pauses == pytest.approx([45.0, 45.0], abs=0.5)
 
 
