@@ -18,7 +18,7 @@ from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 
 from webrag_core.errors import InvalidInputError
 from webrag_core.page_text import visible
-from webrag_core.private_file import open_private
+from webrag_core.private_file import open_private, replace_private
 
 logger = logging.getLogger(__name__)
 
@@ -89,10 +89,10 @@ class SourceTokens:
             if any(token.name == name for token in tokens):
                 raise InvalidInputError(f"there is a token {name}: remove it first, or choose another name")
             token = secrets.token_urlsafe(32)
-            made = SourceToken(
+            entry = SourceToken(
                 name=name, sources=tuple(sources), sha256=digest(token.encode()), made_at=datetime.now(UTC)
             )
-            self._write([*tokens, made])
+            self._write([*tokens, entry])
         return token
 
     def remove(self, name: str) -> SourceToken:
@@ -127,17 +127,8 @@ class SourceTokens:
             os.close(folder)
 
     def _write(self, tokens: list[SourceToken]) -> None:
-        fresh = self._file.with_name(f".{FILE}.{os.getpid()}")
         try:
-            descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-            try:
-                with open(descriptor, "w", encoding="utf-8") as stream:
-                    stream.write(_Listed(tokens=tokens).model_dump_json(indent=1))
-                    stream.flush()
-                    os.fsync(descriptor)
-                fresh.replace(self._file)
-            finally:
-                fresh.unlink(missing_ok=True)
+            replace_private(self._file, _Listed(tokens=tokens).model_dump_json(indent=1).encode())
         except OSError as error:
             raise InvalidInputError(f"{self._file} cannot be written: {error.strerror}") from None
 

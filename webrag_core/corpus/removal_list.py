@@ -7,7 +7,6 @@ removal, into the home and into the folder of backups, and is complete each time
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
@@ -18,6 +17,7 @@ from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 
 from webrag_core.config.backups import BackupSettings
 from webrag_core.errors import InvalidInputError
+from webrag_core.private_file import replace_private
 from webrag_core.store.database import Database
 
 logger = logging.getLogger(__name__)
@@ -147,18 +147,9 @@ def lists_beside(folders: Iterable[Path], corpus: UUID) -> list[Path]:
 
 
 def _write(file: Path, content: str) -> None:
-    fresh = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-        try:
-            with open(descriptor, "w", encoding="ascii") as stream:
-                stream.write(content)
-                stream.flush()
-                os.fsync(descriptor)
-            fresh.replace(file)
-        finally:
-            fresh.unlink(missing_ok=True)
+        replace_private(file, content.encode("ascii"))
     except OSError as error:
         raise InvalidInputError(
             f"{file}, the list of what was removed, cannot be written: {error.strerror}; without it a restored backup"
