@@ -400,11 +400,6 @@ async def _clear_links(connection: AsyncConnection, version_id: int, links: Sequ
     return {str(row[0]) for row in await cursor.fetchall()}
 
 
-async def ask_forgotten_of(connection: AsyncConnection, urls: Sequence[str]) -> AsyncCursor:
-    """Ask which of these URLs were removed on request. May be part of a pipeline."""
-    return await connection.execute("SELECT u FROM unnest(%s::text[]) u WHERE is_forgotten(u)", (list(urls),))
-
-
 async def copy_links(connection: AsyncConnection, links: Mapping[int, Sequence[PageLink]]) -> None:
     """Add links of versions, which have none."""
     if not any(links.values()):

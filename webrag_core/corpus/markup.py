@@ -11,6 +11,7 @@ from psycopg import AsyncConnection
 from pydantic import TypeAdapter
 
 from webrag_core.conversion.markup.models import NO_MARKUP, MarkupNode, PageMarkup
+from webrag_core.corpus.forgotten_urls import ask_forgotten_of
 
 
 @lru_cache(maxsize=1)
@@ -23,7 +24,7 @@ async def store_markup(connection: AsyncConnection, version_id: int, markup: Pag
     urls = urls_of(markup)
     forgotten: set[str] = set()
     if urls:
-        cursor = await connection.execute("SELECT u FROM unnest(%s::text[]) u WHERE is_forgotten(u)", (urls,))
+        cursor = await ask_forgotten_of(connection, urls)
         forgotten = {str(row[0]) for row in await cursor.fetchall()}
     await _write(connection, version_id, without(markup, forgotten) if forgotten else markup)
 

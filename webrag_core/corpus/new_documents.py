@@ -13,12 +13,12 @@ from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion.converted_page import ConvertedPage
 from webrag_core.corpus.documents import (
     FetchRecord,
-    ask_forgotten_of,
     copy_links,
     lock_hosts,
     lock_urls,
     version_values,
 )
+from webrag_core.corpus.forgotten_urls import ask_forgotten_of
 from webrag_core.corpus.markup import urls_of, without, write_markup
 from webrag_core.corpus.periods import basis_of
 from webrag_core.corpus.stated_dates import READER, Statement
@@ -95,14 +95,14 @@ async def store_new(connection: AsyncConnection, pages: Sequence[NewDocument]) -
     URL is a document or an alias by now, was removed on request, or no source has it.
     """
     urls = [new.page.final_url for new in pages]
-    named = {link.target_url for new in pages for link in new.converted.links}
-    named |= {url for new in pages for url in urls_of(new.converted.markup)}
+    targets = {link.target_url for new in pages for link in new.converted.links}
+    targets |= {url for new in pages for url in urls_of(new.converted.markup)}
     async with connection.pipeline():
         await lock_urls(connection, *urls)
         await lock_hosts(connection, *urls)
-        made = await connection.execute(_DOCUMENTS, (_json([_document(new, n) for n, new in enumerate(pages)]),))
-        refused = await ask_forgotten_of(connection, sorted(named))
-        rows = {str(urls[place]): (int(place), int(ids[0]), int(ids[1])) for place, *ids in await made.fetchall()}
+        documents = await connection.execute(_DOCUMENTS, (_json([_document(new, n) for n, new in enumerate(pages)]),))
+        refused = await ask_forgotten_of(connection, sorted(targets))
+        rows = {str(urls[place]): (int(place), int(ids[0]), int(ids[1])) for place, *ids in await documents.fetchall()}
         forgotten = frozenset(str(row[0]) for row in await refused.fetchall())
         results: list[tuple[int, int] | None] = [None] * len(pages)
         for place, document_id, version_id in rows.values():  # of two pages at one address the last
