@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from webrag_core.drawing.figure import DataTable, Figure
 from webrag_core.drawing.spans import Span, SpanRow, time_line
 from webrag_core.history.models import HistoryPeriod, PageHistory
+from webrag_core.showing.past import SIGHTINGS
 
 _ROWS = 12
 """Versions in a picture; the table has all of them."""
-_BASES = {"seen": "seen", "archive": "from an archive or a repository", "backfilled": "earlier sightings unknown"}
 
 
 def history_figure(story: PageHistory, version_path: Callable[[int], str] | None = None) -> Figure | None:
@@ -86,7 +86,7 @@ def _table(periods: Sequence[HistoryPeriod]) -> DataTable:
                 f"{period.seen_from:%Y-%m-%d %H:%M}",
                 f"{period.seen_last:%Y-%m-%d %H:%M}",
                 f"{period.seen_until:%Y-%m-%d %H:%M}" if period.seen_until else "not yet",
-                _BASES.get(period.basis, period.basis),
+                SIGHTINGS.get(period.basis, period.basis),
             )
             for period in latest
         ),

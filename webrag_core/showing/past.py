@@ -27,7 +27,8 @@ _BASES = {
     "history": "its history",
     "undated": "its history, at some time",
 }
-_SIGHTINGS = {"seen": "", "archive": "from an archive or a repository", "backfilled": "earlier sightings unknown"}
+SIGHTINGS = {"seen": "seen", "archive": "from an archive or a repository", "backfilled": "earlier sightings unknown"}
+"""How it is known that a text was there, in words."""
 _CAUSES = {"extractor": "another extractor, same page", "unsure": "another extractor; perhaps the page, too"}
 _SECOND = "%Y-%m-%d %H:%M:%S"
 
@@ -184,7 +185,8 @@ def _members(members: Sequence[OtherVersion | WorkMember], here: str) -> Iterato
 
 
 def _why(basis: str, cause: str | None, *, kept: bool) -> str:
-    parts = [_SIGHTINGS.get(basis, basis), _CAUSES.get(cause or "", ""), "" if kept else "text no longer kept"]
+    sighting = "" if basis == "seen" else SIGHTINGS.get(basis, basis)
+    parts = [sighting, _CAUSES.get(cause or "", ""), "" if kept else "text no longer kept"]
     return ", ".join(part for part in parts if part)
 
 

@@ -42,7 +42,7 @@ def verdict(answer: Answer) -> str:
     if answer.sentences and answer.forgotten_sentences:
         gone = len(answer.forgotten_sentences)
         return f"{_VERDICTS[answer.band]}; {gone} of {gone + len(answer.sentences)} sentences were forgotten since"
-    if not answer.sentences and answer.status == "likely" and not answer.likely:
+    if _lost_likely(answer):
         return "The passage that probably answered was removed since"
     if answer.sentences or answer.highlights:
         return _VERDICTS[answer.band]
@@ -53,9 +53,14 @@ def verdict(answer: Answer) -> str:
 
 def sureness(answer: Answer) -> str:
     """The confidence in percent; "" for an answer of which nothing can be said."""
-    if not answer.sentences and (answer.listed or (answer.status == "likely" and not answer.likely)):
+    if (answer.listed and not answer.sentences) or _lost_likely(answer):
         return ""
     return percent(answer.confidence) if answer.sentences or _was_read(answer) else ""
+
+
+def _lost_likely(answer: Answer) -> bool:
+    """Whether the passage that was shown as the likely answer was removed since."""
+    return answer.status == "likely" and not answer.likely
 
 
 def _was_read(answer: Answer) -> bool:
