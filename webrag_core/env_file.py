@@ -92,12 +92,12 @@ def read_env_file(file: Path, settings: Iterable[str]) -> dict[str, str]:
 
 def by_setting(values: Mapping[str, str]) -> dict[str, str]:
     """Return the values by the names of settings, in lower case. An earlier name counts where today's is not set."""
-    named = {name.lower(): value for name, value in values.items()}
+    settings = {name.lower(): value for name, value in values.items()}
     for earlier, today in RENAMED.items():
-        if earlier.lower() in named:
+        if earlier.lower() in settings:
             warn_renamed(earlier, today)
-            named.setdefault(today.lower(), named.pop(earlier.lower()))
-    return named
+            settings.setdefault(today.lower(), settings.pop(earlier.lower()))
+    return settings
 
 
 def misspelt(names: Iterable[str], settings: Iterable[str]) -> dict[str, str | None]:

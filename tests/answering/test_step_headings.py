@@ -32,12 +32,12 @@ def answer_of(settings: Settings, steps: tuple[str, ...]) -> Answer:
 
 def test_headings_that_name_steps_are_said_in_order(settings: Settings) -> None:
     answer = answer_of(settings, STEPS)
-    said = [sentence.text for sentence in answer.sentences if sentence.text.startswith("Step")]
-    assert said == list(STEPS)
+    steps = [sentence.text for sentence in answer.sentences if sentence.text.startswith("Step")]
+    assert steps == list(STEPS)
     assert any("the steps are headings" in note and SITE in note for note in answer.notes)
 
 
 def test_steps_without_the_first_are_no_procedure(settings: Settings) -> None:
     answer = answer_of(settings, STEPS[1:])
-    said = [sentence.text for sentence in answer.sentences if sentence.text.startswith("Step")]
-    assert len(said) < 2
+    steps = [sentence.text for sentence in answer.sentences if sentence.text.startswith("Step")]
+    assert len(steps) < 2

@@ -193,10 +193,10 @@ async def list_sources(
     connection: AsyncConnection, keys: Sequence[str] | None = None, *, limit: int | None = None, offset: int = 0
 ) -> list[Source]:
     """The sources by key, of these (None = of all): all, or at most `limit` after the first `offset`."""
-    chosen = "" if keys is None else "WHERE key = ANY(%(keys)s)"
+    condition = "" if keys is None else "WHERE key = ANY(%(keys)s)"
     async with connection.cursor(row_factory=class_row(Source)) as cursor:
         await cursor.execute(
-            f'{_SOURCE} {chosen} ORDER BY key COLLATE "C" LIMIT %(limit)s OFFSET %(offset)s'.encode(),
+            f'{_SOURCE} {condition} ORDER BY key COLLATE "C" LIMIT %(limit)s OFFSET %(offset)s'.encode(),
             {"keys": keys, "limit": limit, "offset": offset},
         )
         return await cursor.fetchall()

@@ -268,8 +268,8 @@ class Indexer:
         ids = await self._resolve(prepared, {rules_of(version.language) for version, _ in pages})
         vectors = await asyncio.to_thread(self._own_vectors, prepared)
         new = [
-            NewPage(version, inputs, page, made)
-            for (version, inputs), page, made in zip(pages, prepared, vectors, strict=True)
+            NewPage(version, inputs, page, of_page)
+            for (version, inputs), page, of_page in zip(pages, prepared, vectors, strict=True)
         ]
         async with self._database.transaction() as connection:
             written = await write_new(connection, new, ids, model_id, self._key)

@@ -43,8 +43,8 @@ def states_size(text: str, wanted: str) -> bool:
     """Whether `text` has a size, however it is written: 8-day, eight day, 8 days."""
     number, unit = re.split("[- ]", wanted, maxsplit=1)
     digits = _digits(number)
-    written = rf"(?:{digits}|{_WORDS[int(digits) - 1]})" if 0 < int(digits) <= len(_WORDS) else digits
-    return re.search(_PLAIN.format(number=written, unit=re.escape(unit.lower())), text, re.IGNORECASE) is not None
+    spelling = rf"(?:{digits}|{_WORDS[int(digits) - 1]})" if 0 < int(digits) <= len(_WORDS) else digits
+    return re.search(_PLAIN.format(number=spelling, unit=re.escape(unit.lower())), text, re.IGNORECASE) is not None
 
 
 def _digits(number: str) -> str:
