@@ -74,7 +74,7 @@ _ACTIONS: dict[str, str] = {
     " or set MCP_CONSENT=new-sites.",
     CONSENT_REFUSED: "Do not ask for this address again; go on with what is stored.",
     SITE_NOT_ALLOWED: "Tell the user; only the operator can allow the site.",
-    OutOfReachError.code: "Go on with `search`, `sources` and the stored pages of those sources, or tell the user.",
+    OutOfReachError.code: "Go on with `search` and with `history` of pages of those sources, or tell the user.",
     StoreError.code: "Call again in a moment; if it fails again, ask the user to check the database.",
     "database_busy": "Call again in a minute; if it fails again, ask the user what else uses the database.",
     "disk_full": "Ask the user to free space on the disk.",
