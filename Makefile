@@ -11,7 +11,7 @@ SLOW = $(shell grep -rlE --include='test_*.py' --exclude-dir=faults 'mark\.slow'
 
 PEERS = bm25s html2text llama-index-core llama-index-vector-stores-postgres onnxruntime pystemmer tokenizers
 
-.PHONY: demo test test-all test-slow test-matrix ui lint docs pages plots screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-dialogue bench-sitewalk bench-walks bench-answer bench-functions bench-model bench-watch bench-ledger bench-mcp bench-web bench-health bench-security bench-api bench-growth bench-naughty bench-platform bench-ticks bench-month bench-kill bench-faults bench-workers bench-install bench-start requirements notebook clean bench-windows bench-peers bench-first-visit
+.PHONY: demo test test-all test-slow test-matrix ui lint docs pages plots screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-dialogue bench-sitewalk bench-walks bench-answer bench-functions bench-model bench-watch bench-ledger bench-mcp bench-web bench-health bench-security bench-api bench-growth bench-naughty bench-platform bench-ticks bench-month bench-kill bench-faults bench-workers bench-install bench-start requirements notebook clean bench-windows bench-peers bench-reading bench-first-visit
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -105,6 +105,9 @@ bench-vectors: $(VENV)/.runtime ## dense search at 10,000 and 100,000 vectors: r
 
 bench-windows: $(VENV)/.runtime ## search with and without window vectors, on sites with answer keys; what reading costs
 	$(BIN)/python -m benchmarks.retrieval.windows
+
+bench-reading: $(VENV)/.dev     ## windows that the reading model reads per CPU-second: whole numbers, real ones, its own graph
+	$(BIN)/python -m benchmarks.retrieval.reading
 
 bench-peers: $(VENV)/.runtime .venv-peers/.installed ## the same pages and questions beside LlamaIndex with pgvector and BM25 with MiniLM: half an hour
 	$(BIN)/python -m benchmarks.peers.bench

@@ -11,7 +11,7 @@ import pytest
 from tests.local_site import SITE
 from webrag_core.indexing.markdown import without_link_lines
 from webrag_core.providers import reading_model
-from webrag_core.retrieval.reader import WINDOW, Reader, best_window, max_similarity, reading_scores
+from webrag_core.retrieval.reader import WINDOW, Reader, best_window, max_similarities, reading_scores
 
 ANSWER = "The gate closes at nine in the evening, except on market days."
 OTHER = "Visitors reach the gate by the eastern road, which is steep."
@@ -35,7 +35,7 @@ def test_scores_do_not_depend_on_what_was_read_before() -> None:
 def test_empty_texts_score_nothing() -> None:
     assert reading_scores("When?", ["", " "]) == [0.0, 0.0]
     assert reading_scores("", [ANSWER]) == [0.0]
-    assert max_similarity(np.zeros((0, 3)), np.ones((2, 3)), np.zeros(0)) == 0.0
+    assert max_similarities(np.zeros((0, 3)), [np.ones((2, 3))], np.zeros(0)) == [0.0]
 
 
 def test_what_a_table_of_contents_promises_is_no_answer() -> None:

@@ -25,7 +25,7 @@ from webrag_core.providers.reading_model import token_states, token_words
 from webrag_core.providers.static_model import word_rarities
 from webrag_core.retrieval.models import RetrievedChunk
 from webrag_core.retrieval.quotes import sentence_spans
-from webrag_core.retrieval.scoring import profile, score_passages
+from webrag_core.retrieval.scoring import products, profile, score_passages
 
 WINDOW = 500
 """Characters of a window."""
@@ -82,17 +82,22 @@ def reading_scores(query: str, texts: Sequence[str]) -> list[float]:
     Raises ReadingModelError.
     """
     question, *passages = token_states([query, *texts])
-    weights = _token_weights(query)
-    return [max_similarity(question.astype(np.float32), states.astype(np.float32), weights) for states in passages]
+    return max_similarities(question, passages, _token_weights(query))
 
 
-def max_similarity(
-    question: NDArray[np.floating], passage: NDArray[np.floating], weights: NDArray[np.floating]
-) -> float:
-    """MaxSim of unit vectors, shapes (n, d) and (m, d), averaged with `weights` (n,); 0 when either is empty."""
-    if not len(question) or not len(passage):
-        return 0.0
-    return float(np.average((question @ passage.T).max(axis=1), weights=weights))
+def max_similarities(
+    question: NDArray[np.floating], passages: Sequence[NDArray[np.floating]], weights: NDArray[np.floating]
+) -> list[float]:
+    """MaxSim of unit vectors, shapes (n, d) and for each passage (m, d), averaged with `weights` (n,); 0 where either
+    is empty."""
+    filled = [index for index, passage in enumerate(passages) if len(passage)]
+    scores = np.zeros(len(passages))
+    if len(question) and filled:
+        tokens = np.concatenate([passages[index] for index in filled]).astype(np.float32)
+        starts = np.cumsum([0, *(len(passages[index]) for index in filled[:-1])])
+        best = np.maximum.reduceat(products(question.astype(np.float32), tokens), starts, axis=1)
+        scores[filled] = np.average(best, axis=0, weights=weights)
+    return [float(score) for score in scores]
 
 
 def _token_weights(query: str) -> NDArray[np.float32]:

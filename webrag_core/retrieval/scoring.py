@@ -178,22 +178,24 @@ def best_cosines(query: QueryProfile, passages: Sequence[Passage]) -> Array:
     place[all_tokens] = 1
     distinct = np.flatnonzero(place)
     place[distinct] = np.arange(len(distinct))
-    cosines = _products(query.tokens, vectors, distinct)
+    cosines = products(query.tokens, vectors, distinct)
     starts = np.cumsum([0, *(len(passages[index].tokens) for index in filled[:-1])])
     best[:, filled] = np.maximum.reduceat(cosines[:, place[all_tokens]], starts, axis=1)
     return best
 
 
-def _products(rows: Array, vectors: Array, chosen: NDArray[np.int64]) -> Array:
-    """Dot products of `rows` with the chosen vectors, shape (rows, chosen).
+def products(rows: Array, vectors: Array, chosen: NDArray[np.int64] | None = None) -> Array:
+    """Dot products of `rows` with the chosen vectors (None = all), shape (rows, chosen).
 
     Computed in blocks too small for BLAS to start threads, which wait for each other on a busy machine.
     """
-    products = np.empty((len(rows), len(chosen)), dtype=np.float32)
+    number = len(vectors) if chosen is None else len(chosen)
+    results = np.empty((len(rows), number), dtype=np.float32)
     step = max(1, _SMALL_PRODUCT // rows.size)
-    for at in range(0, len(chosen), step):
-        products[:, at : at + step] = rows @ vectors[chosen[at : at + step]].T
-    return products
+    for at in range(0, number, step):
+        block = vectors[at : at + step] if chosen is None else vectors[chosen[at : at + step]]
+        results[:, at : at + step] = rows @ block.T
+    return results
 
 
 def _sibling_evidence(query: QueryProfile, cosines: Array, parent_ids: Sequence[int]) -> Array:

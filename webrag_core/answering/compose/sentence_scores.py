@@ -25,7 +25,7 @@ from webrag_core.errors import IntegrityError
 from webrag_core.retrieval.reader import Reader, focused_mean
 
 READ = 12
-"""Units that the reader reads for each part of a question: about 12 ms each."""
+"""Units that the reader reads for each part of a question: about 6 ms each."""
 TABLE = Path(__file__).with_name("sentence_weights.json")
 _READ_CHARS = 400  # of a unit
 

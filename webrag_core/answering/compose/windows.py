@@ -14,7 +14,7 @@ from webrag_core.retrieval.reader import Reader, best_window, focused_mean
 from webrag_core.retrieval.redundancy import text_overlap
 
 MAX_WINDOWS = 5
-"""Passages of which a window is read, best first: about 40 ms each, once for a text."""
+"""Passages of which a window is read, best first: about 16 ms each, once for a text."""
 _HEADINGS = 2  # above a window, which is read below them
 _ALIKE = 0.7  # share of a window's words in another one from which both say the same
 
