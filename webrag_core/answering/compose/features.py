@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webrag_core.answering.units import Unit
 from webrag_core.answering.wanted.thing import Thing
-from webrag_core.indexing.passages import extract_passages
+from webrag_core.indexing.passages import Passage, extract_passages
 from webrag_core.indexing.terms import terms
 from webrag_core.language.detection import detected
 from webrag_core.providers.static_model import word_rarities
@@ -57,7 +58,7 @@ def unit_features(query: str, units: Sequence[Unit]) -> Array:
         return np.zeros((0, len(FEATURES)))
     weighted, language = _profile(query)
     plain = _own_words(weighted, language, units)
-    headed = score_passages(weighted, extract_passages([f"{unit.heading} {unit.text}" for unit in units], language))
+    headed = score_passages(weighted, [_headed(unit, language) for unit in units])
     columns = [
         plain.coverage,
         headed.coverage,
@@ -81,7 +82,18 @@ def _profile(query: str) -> tuple[QueryProfile, str | None]:
 
 def _own_words(query: QueryProfile, language: str | None, units: Sequence[Unit]) -> PassageScores:
     """How the words of the units themselves fit a query."""
-    return score_passages(query, extract_passages([unit.text for unit in units], language))
+    return score_passages(query, [_passage(unit.text, language) for unit in units])
+
+
+@lru_cache(maxsize=8192)  # a question has a thousand units, often those of the question before: at most 10 MB
+def _passage(text: str, language: str | None) -> Passage:
+    return extract_passages([text], language)[0]
+
+
+def _headed(unit: Unit, language: str | None) -> Passage:
+    """The words of the unit and of its heading."""
+    heading, text = _passage(unit.heading, language), _passage(unit.text, language)
+    return Passage(np.concatenate([heading.terms, text.terms]), np.union1d(heading.tokens, text.tokens))
 
 
 def word_weights(text: str, language: str | None = None) -> dict[str, float]:
