@@ -9,6 +9,9 @@ round before to its own, so it holds everything but fetching, converting and emb
 - links: reading the new pages' links and grouping all of them by page (`frontier`), scoring them (`link_scores`)
 - signals: the numbers that the policy decides on; recording: writing the round; rest: all that lies between
 
+`in_prose`: an answer in sentences from all that is stored, by `Manager`; each question once, first reading of its
+passages included.
+
 Times are ms, by the clock and in CPU time of this process; `server_cpu_ms` is PostgreSQL's, per run. `floor` holds, of
 every tenth question, the statements of each phase, the bytes of their results and what they cost alone
 (`server_work`). Every question is asked once per repetition; the first repetition, which fills caches that live as long
@@ -37,6 +40,7 @@ import numpy as np
 from benchmarks import server_work
 from evals.walks.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, GoldenQuery, load_goldens
 from webrag_core.acquisition.warc import WarcAcquirer
+from webrag_core.answering.manager import Manager, Question
 from webrag_core.cli.progress import progress
 from webrag_core.config import Settings, load_settings
 from webrag_core.errors import FetchError
@@ -185,6 +189,23 @@ async def ask(corpus: Corpus, goldens: Sequence[GoldenQuery], *, policy: str, bu
     return measured
 
 
+async def answer_in_prose(corpus: Corpus, questions: Sequence[str]) -> Measured:
+    """Every question once to all that is stored, after a few of them in other words."""
+    measured = Measured()
+    manager = Manager(corpus)
+    for question in questions[:_FLOOR_EVERY]:
+        await manager.answer(Question(f"{question} Please tell me."))
+    clock = Clock()
+    for question in questions:
+        servers = await server_work.servers_of(corpus.database)
+        spent = server_work.server_ms(servers)
+        clock.start()
+        await manager.answer(Question(question))
+        measured.runs.append(clock.read())
+        measured.server_cpu.append(server_work.server_ms(servers) - spent)
+    return measured
+
+
 async def floors(corpus: Corpus, goldens: Sequence[GoldenQuery], *, policy: str, budget: int) -> dict[str, object]:
     """The mean floor of each phase of a run."""
     sums: dict[str, server_work.Floor] = defaultdict(server_work.Floor)
@@ -244,6 +265,8 @@ async def measure(settings: Settings, warc: Path, goldens: Sequence[GoldenQuery]
                 measured.add(more)
             floor = await floors(corpus, goldens[::_FLOOR_EVERY], policy=policy, budget=budget)
             report[name] = {"load": round(os.getloadavg()[0], 2), **figures(measured), "floor": floor}
+        prose = await answer_in_prose(corpus, list(dict.fromkeys(golden.query for golden in goldens)))
+        report["in_prose"] = {"load": round(os.getloadavg()[0], 2), **figures(prose)}
     return report
 
 
