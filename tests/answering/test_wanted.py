@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from webrag_core.answering.units import _says_nothing
 from webrag_core.answering.wanted.discriminators import discriminators_of
 from webrag_core.answering.wanted.sizes import sizes_in, states_size
 from webrag_core.answering.wanted.thing import aspect_of
@@ -117,3 +118,17 @@ def test_the_aspect_is_the_question_without_its_thing() -> None:
     assert aspect_of(question, discriminators_of(question)) == "How heavy is the ?"
     meaning = "What does K120 mean?"
     assert aspect_of(meaning, discriminators_of(meaning)) == meaning
+
+
+def test_what_is_named_after_a_value_is_no_value() -> None:
+    for question in ("Which date format does the import use?", "What time zone is set?", "what date picker is there"):
+        assert values_wanted(question) == frozenset()
+    for question in ("At what time does it open?", "Which month is the fair?", "what date is the fair"):
+        assert values_wanted(question) == {"date"}
+
+
+def test_a_way_back_to_the_top_is_said_by_nobody() -> None:
+    for text in ("↑ Back to Top", "Go to the top of the page", "▲ Nach oben", "Retour en haut de la page"):
+        assert _says_nothing(text, "Splitting")
+    for text in ("Back up to a disk.", "Go to the top of the hill and turn left.", "Top"):
+        assert not _says_nothing(text, "Splitting")

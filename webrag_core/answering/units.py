@@ -33,6 +33,12 @@ _CONTENTS = re.compile(
     re.IGNORECASE,
 )
 _SEE_ALSO = re.compile(r"\W*(?:see also|siehe auch|voir aussi|véase también|vedi anche)\b", re.IGNORECASE)
+_TO_TOP = re.compile(
+    r"\W*(?:(?:back|return|go|jump|scroll|up) to (?:the )?(?:top|contents|index)(?: of (?:the )?page)?"
+    r"|(?:zurück )?(?:nach oben|zum (?:seiten)?anfang)|(?:retour )?(?:en )?haut(?: de (?:la )?page)?"
+    r"|volver (?:al inicio|arriba)|torna su)\W*",
+    re.IGNORECASE,
+)
 _STEP_HEADING = re.compile(
     r"#{1,6}\s+(?:step|étape|schritt|paso|passo|passaggio|stap|krok|шаг)\s(\d{1,2})\b", re.IGNORECASE
 )
@@ -177,8 +183,9 @@ def _units(ranked_chunk: RankedChunk, rank: int) -> Iterator[Unit]:
 
 
 def _says_nothing(text: str, title: str) -> bool:
-    """Whether a unit is the title once more, or a reference to other pages."""
-    return _folded(text) == _folded(title) or _SEE_ALSO.match(text) is not None
+    """Whether a unit is the title once more, or a reference to other pages or to the top of this."""
+    is_reference = _SEE_ALSO.match(text) is not None or _TO_TOP.fullmatch(text) is not None
+    return is_reference or _folded(text) == _folded(title)
 
 
 def _is_contents(text: str, header: tuple[int, int] | None) -> bool:

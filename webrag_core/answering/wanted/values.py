@@ -107,6 +107,10 @@ _MEASURES = (
     "timeout limit size capacity interval port length width height depth weight price cost fee age temperature speed"
     " quota maximum minimum number percentage rate distance duration population voltage power deadline"
 )
+_NAMED_AFTER = (  # what is named after a value is none
+    "zones? formats? notations? styles? syntax patterns? separators? pickers? fields? columns? filters? types? units?"
+    " settings? options? functions? class(?:es)? objects? modules? limits? ranges? spans?"
+)
 _QUESTIONS: tuple[tuple[str, tuple[Value, ...]], ...] = (
     (r"\bhow old\b|\bwie alt\b", ("age",)),
     (r"\bhow (?:often|frequently|many times)\b|\bwie oft\b", ("frequency",)),
@@ -137,7 +141,11 @@ _QUESTIONS: tuple[tuple[str, tuple[Value, ...]], ...] = (
         r"(?!.*, (?:how|what|why|which|can|do)\b)|\b(?:since|until) when\b",
         ("date",),
     ),
-    (r"^(?:(?:and|at|on|by) )?(?:what|which) (?:time|date|day|year|month)\b|^(?:(?:ab|bis|seit) )?wann\b", ("date",)),
+    (
+        rf"^(?:(?:and|at|on|by) )?(?:what|which) (?:time|date|day|year|month)\b(?! {_any(_NAMED_AFTER)})"
+        r"|^(?:(?:ab|bis|seit) )?wann\b",
+        ("date",),
+    ),
     (r"\b(?:what|which) (?:tcp |udp |default |network )?port\b|\bport (?:number|does|is)\b", ("figure",)),
     (r"\bwelche[nmrs]? (?:port|nummer)\b", ("figure",)),
     (r"\b(?:phone|telephone|fax) number\b|\b(?:telefon|fax)nummer\b", ("telephone",)),
