@@ -67,6 +67,8 @@ def test_a_range_of_versions_holds_those_within(text: str, version: str, holds: 
         ("Wann öffnet das Bad?", "Das Bad öffnet im Mai.", "Das Bad hat zwei Rutschen."),
         ("Which is cheaper, A or B?", "It costs 12 EUR.", "It is blue."),
         ("kettle price", "Price: 12 EUR", "The kettle is blue."),
+        ("price of the board", "The board is free of charge.", "It needs no non-free firmware. Feel free to ask."),
+        ("island size", "61 sq km", "It was settled in A.D. 301, and since 1862 by fishermen."),
         ("adult ticket price zoo", "Adults pay 9 EUR.", "Tickets are sold at the gate."),
         ("RAM of the K120", "RAM: 2 GiB", "The K120 has RAM that can be changed."),
         ("beacon port", "TCP 31007", "Choose one of the ports, since version 0.5 also another."),

@@ -46,14 +46,21 @@ _DAY = _any(
 )
 _CURRENCY = _any("usd eur gbp chf euros? dollars? pounds? cents? rupees? francs? franken yen")
 _YEAR = r"\b(?:1[0-9]|20)\d\d\b"
+_NO_YEAR = (  # before a figure
+    r"(?<!a\.d\. )(?<!\bad )(?!\d+ (?:a\.d\.|b\.c\.|bc\b|ad\b))"
+    r"(?!(?:(?<=\bin )|(?<=\bsince )|(?<=\buntil )|(?<=\bby ))(?:1[5-9]|20)\d\d"
+    r"(?![\w.,]*\d| ?(?:[ckm]?m|[kmg]b|sq|ha|kg|w|v|hz|px|mi|ft)\b))"
+)
+_NO_PRICE = "(?! (?:software|firmware|and open|space|memory|disk|speech|standing|hand|will|time)\\b)"  # behind `free`
 _VALUES: dict[Value, tuple[str, ...]] = {
     "number": (r"\d+(?:[.,]\d+)*", rf"\b{_COUNT}"),
-    "figure": (r"(?<![\w.,-])(?<!version )\d+(?:[.,]\d+|(?:[   ,]\d{3})+)?(?![.,]?\d|-[^\W\d_])",),
+    "figure": (rf"{_NO_YEAR}(?<![\w.,-])(?<!version )\d+(?:[.,]\d+|(?:[   ,]\d{{3}})+)?(?![.,]?\d|-[^\W\d_])",),
     "money": (
         r"[€$£¥₹]\s?\d",
         r"\d[\d.,  ]{0,30}\s?[€$£¥₹%]",
         _AMOUNT + _CURRENCY,
-        r"\b" + _any("free kostenlos gratis gratuite?s? gratuitement"),
+        rf"(?<!non-)(?<!feel )\bfree\b{_NO_PRICE}",
+        r"\b" + _any("kostenlos gratis gratuite?s? gratuitement"),
         r"\bno (?:charge|fee|cost)\b",
         r"\b(?:prices?|costs?|fees?|preis|kosten|prix|tarif|coût)\b[^\d\n]{0,20}\d",
     ),
