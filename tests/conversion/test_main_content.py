@@ -112,6 +112,12 @@ GENERATORS = {
         <a href="s1.html">KEEP section</a></dt></dl></div>{TEXT}</div><div class="navfooter"><table><tr><td>DROP</td>
         </tr>
         </table></div>""",
+    "docbook on one page": f"""<div class="book"><div class="toc"><p><b>DROP contents</b></p><dl class="toc"><dt>
+        <span class="chapter">1. <a href="book.html#i1">DROP The first of all chapters</a></span></dt><dd><dl><dt>
+        <span class="section">1.1. <a href="book.html#i2">DROP A section within the chapter</a></span></dt>
+        </dl></dd></dl></div>
+        <div class="chapter"><h2 class="title"><a id="i1"></a>KEEP chapter</h2>{TEXT}<h3><a id="i2"></a>KEEP part</h3>
+        <div class="variablelist"><dl><dt>KEEP term</dt><dd>KEEP what is said of it</dd></dl></div></div></div>""",
 }
 
 

@@ -10,6 +10,7 @@ noise is only noise.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import islice
 
 from lxml import etree
@@ -235,6 +236,7 @@ def _without_boilerplate(
     here = set(main.iterdescendants(*_NAMED_BOXES))
     inside = here if declared is main else set() if declared is None else {*declared.iterdescendants(*_NAMED_BOXES)}
     alike = Counter(names for element, names, _ in named if element in here)
+    places = _places(main) if any(kind == "toc" for _, _, kind in named) else frozenset()
     for element, names, kind in named:
         if element not in here:
             continue
@@ -243,19 +245,29 @@ def _without_boilerplate(
             alike[names] > _MAX_FRAMES or any(each.tag in _CARDS for each in element.iterancestors())
         ):
             outside = False  # it belongs to a part of the page
-        if not _is_boilerplate(element, kind, outside=outside, has_controls=element in with_controls):
+        has_controls = element in with_controls
+        if not _is_boilerplate(element, kind, outside=outside, has_controls=has_controls, places=places):
             continue
-        if _unlinked(element) <= most and next(element.iter("pre", "dl", "h1"), None) is None:
+        held = ("pre", "h1") if kind == "toc" else ("pre", "dl", "h1")  # DocBook's contents are a list of terms
+        if _unlinked(element) <= most and next(element.iter(*held), None) is None:
             drop(element)
     return main
 
 
-def _is_boilerplate(element: HtmlElement, kind: Kind, *, outside: bool, has_controls: bool) -> bool:
-    """Whether a box of this kind is boilerplate; `outside` where no container around it is declared."""
+def _is_boilerplate(
+    element: HtmlElement,
+    kind: Kind,
+    *,
+    outside: bool,
+    has_controls: bool,
+    places: frozenset[str] = frozenset(),
+) -> bool:
+    """Whether a box of this kind is boilerplate; `outside` where no container around it is declared. `places` are the
+    ids of the page."""
     if kind == "toc":  # table of contents of the page: repeats its headings
         entries = list(element.iter("a"))
         # a single link leads back to the list
-        within = len(entries) > 1 and all(is_same_page_link(entry) for entry in entries)
+        within = len(entries) > 1 and _stay_on_page(entries, places)
         linked = sum(_size(entry.text_content()) for entry in entries)
         return within and linked > _LINKED * _size(element.text_content())
     if kind == "part":
@@ -269,6 +281,20 @@ def _is_boilerplate(element: HtmlElement, kind: Kind, *, outside: bool, has_cont
     if links >= _LINKED:
         return kind == "links" or outside
     return outside and (kind == "frame" or (kind == "links" and (has_controls or links >= _PARTLY_LINKED)))
+
+
+def _places(main: HtmlElement) -> frozenset[str]:
+    """Return what links within the page may lead to."""
+    elements = list(main.getroottree().iter("*"))
+    return frozenset(place for name in ("id", "name") for each in elements if (place := each.get(name)))
+
+
+def _stay_on_page(links: Sequence[HtmlElement], places: frozenset[str]) -> bool:
+    """Whether all links lead to places of their page, which they may name: `manual.html#installing`."""
+    targets = [(link.get("href") or "#").partition("#") for link in links]
+    if all(not page for page, _, _ in targets):
+        return True
+    return len({page for page, _, _ in targets}) == 1 and all(place in places for _, _, place in targets)
 
 
 def _names(element: HtmlElement) -> str:
