@@ -64,6 +64,7 @@ PLANTED = {
         "refresh-balances",
     ),
     "another's version": ("UPDATE documents SET current_version = 2 WHERE id = 1", "current-version-of-its-document"),
+    "another kind": ("UPDATE documents SET kind = 0 WHERE id = 1", "kind-of-current-version"),
     "another's newest version": ("UPDATE documents SET newest_version = 2 WHERE id = 1", "newest-version-is-noted"),
     "alias over a document": (
         "INSERT INTO url_aliases (url, document_id) SELECT canonical_url, 2 FROM documents WHERE id = 1",

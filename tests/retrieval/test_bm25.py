@@ -75,8 +75,15 @@ def test_scores_are_exact_whatever_is_read_and_however_the_scope_is_looked_up(
                 " UPDATE documents SET source_id = other.id FROM other WHERE documents.id = ANY(%s)",
                 (ids[15:],),
             )
-        part, source = Scope(tuple(ids[:15]), {}), Scope(None, {}, source_ids=(1,))
-        for scope in (everything, part, source):
+            await connection.execute(
+                "UPDATE document_versions SET media_type = 'application/pdf' WHERE document_id = ANY(%s)", (ids[:15],)
+            )
+        part, source, kind = (
+            Scope(tuple(ids[:15]), {}),
+            Scope(None, {}, source_ids=(1,)),
+            Scope(None, {}, kind_ids=(2,)),
+        )
+        for scope in (everything, part, source, kind):
             exact = await plain_scores(corpus, scope)
             assert len(exact) == (24 if scope is everything else 15)
             assert await scores(corpus, scope, 100) == exact  # of few parents all codes are read

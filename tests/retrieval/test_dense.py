@@ -97,7 +97,11 @@ def test_the_graph_with_a_filter_finds_what_comparing_every_row_finds(settings: 
                 " UPDATE documents SET source_id = other.id FROM other WHERE documents.id = ANY(%s)",
                 (it.ids[:2],),
             )
+            await connection.execute(
+                "UPDATE document_versions SET media_type = 'application/pdf' WHERE document_id = %s", (it.ids[1],)
+            )
         scopes += [Scope(None, {}), *(Scope(None, {}, source_ids=(source,)) for source in (1, 2))]
+        scopes += [*(Scope(None, {}, kind_ids=(kind,)) for kind in (1, 2)), Scope(None, {}, (), (2,), (1,))]
         for scope in scopes:
             for query in QUERIES:
                 vector = await embed(query)

@@ -510,11 +510,13 @@ _DOCUMENTS = (
         document=Rows("id = %(document)s", "documents"),
         invariants=(
             "current-version-of-its-document",
+            "kind-of-current-version",
             "ledger-knows-document",
             "newest-version-is-noted",
             "outbox-knows-version",
         ),
     ),
+    Table("page_kinds", ("id",), "webrag_core.store.migrate", stays="languages and types that pages have"),
     Table("document_sizes", ("document_id",), "webrag_core.store.migrate", goes_with="documents"),
     Table("document_flag_sizes", ("document_id", "flags"), "webrag_core.store.migrate", goes_with="documents"),
 )

@@ -283,21 +283,29 @@ _RULES = (
     *_COUNTS,
     _Rule(
         "sizes-of-sources",
-        "SELECT s.key, k.sizes::text || ' kept, ' || a.sizes::text || ' added up' FROM sources s CROSS JOIN LATERAL ("
-        "  SELECT ARRAY[coalesce(sum(documents), 0), coalesce(sum(parents), 0), coalesce(sum(children), 0),"
-        "   coalesce(sum(tokens), 0), coalesce(sum(indexed), 0), coalesce(sum(length), 0)] AS sizes"
-        "  FROM source_sizes WHERE source_id = s.id) k CROSS JOIN LATERAL ("
-        "  SELECT ARRAY[count(z.document_id), coalesce(sum(z.parents), 0), coalesce(sum(z.children), 0),"
-        "   coalesce(sum(z.tokens), 0), coalesce(sum(l.parents), 0), coalesce(sum(l.length), 0)] AS sizes"
-        "  FROM documents d LEFT JOIN document_sizes z ON z.document_id = d.id"
-        "  LEFT JOIN lexical_documents l ON l.document_id = d.id WHERE d.source_id = s.id) a"
-        " WHERE k.sizes <> a.sizes ORDER BY 1",
+        "SELECT s.key, concat(k.sizes::text, ' kept, ', a.sizes::text, ' added up') FROM ("
+        "  SELECT source_id, kind, ARRAY[sum(documents), sum(parents), sum(children), sum(tokens), sum(indexed),"
+        "   sum(length)] AS sizes FROM source_sizes GROUP BY source_id, kind) k FULL JOIN ("
+        "  SELECT source_id, kind, ARRAY[count(z.document_id), coalesce(sum(z.parents), 0),"
+        "   coalesce(sum(z.children), 0), coalesce(sum(z.tokens), 0), coalesce(sum(l.parents), 0),"
+        "   coalesce(sum(l.length), 0)] AS sizes FROM documents d LEFT JOIN document_sizes z ON z.document_id = d.id"
+        "  LEFT JOIN lexical_documents l ON l.document_id = d.id GROUP BY source_id, kind) a USING (source_id, kind)"
+        " JOIN sources s ON s.id = source_id CROSS JOIN (SELECT array_fill(0.0, ARRAY[6]) AS sizes) z"
+        " WHERE coalesce(k.sizes, z.sizes) <> coalesce(a.sizes, z.sizes) ORDER BY 1, 2",
     ),
     *_LEDGER,
     _Rule(
         "current-version-of-its-document",
         "SELECT d.canonical_url, 'its current version belongs to another document' FROM documents d"
         " JOIN document_versions v ON v.id = d.current_version WHERE {selected} AND v.document_id <> d.id",
+    ),
+    _Rule(
+        "kind-of-current-version",
+        "SELECT d.canonical_url, 'noted: ' || coalesce(k.kind::text, 'nothing') || ', its current version: '"
+        " || w.kind::text FROM documents d JOIN document_versions v ON v.id = d.current_version CROSS JOIN LATERAL ("
+        "  SELECT (language, declared, type) AS kind FROM kind_words(v.language, v.detected_language, v.media_type)) w"
+        " LEFT JOIN LATERAL (SELECT (language, declared, type) AS kind FROM page_kinds WHERE id = d.kind) k ON true"
+        " WHERE {selected} AND k.kind IS DISTINCT FROM w.kind ORDER BY 1",
     ),
     _Rule(
         "newest-version-is-noted",

@@ -406,8 +406,11 @@ class Indexer:
         version = await documents.load_version(connection, version_id)
         if version is not None and version.detected_language is None:  # of an earlier version of the software
             language = await beside_loop(detected_page, version.markdown) or UNCLEAR
-            await connection.execute(
-                "UPDATE document_versions SET detected_language = %s WHERE id = %s", (language, version_id)
+            await connection.execute(  # locked in the order in which versions become current
+                "WITH page AS (SELECT id FROM documents WHERE id = %s FOR NO KEY UPDATE)"
+                " UPDATE document_versions SET detected_language = %s WHERE id = %s"
+                " AND document_id = (SELECT id FROM page)",
+                (version.document_id, language, version_id),
             )
             version = await documents.load_version(connection, version_id)
         if version is None:

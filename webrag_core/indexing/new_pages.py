@@ -80,8 +80,8 @@ async def write_new(
     async with connection.pipeline():
         await models.leave_cache(connection, model_id, {digest for new in written for digest in new.vectors})
         await EdgeChange.note(changes, connection)
-        await write_sizes(connection, {document: parents.values() for document, parents in counts.items()})
         await chunk_table.mark_chunked(connection, {new.version.id: new.page.parents for new in written}, key)
         await documents.make_current(connection, current)
+        await write_sizes(connection, {document: parents.values() for document, parents in counts.items()})
         await documents.log_changes(connection, current, "version")
     return written

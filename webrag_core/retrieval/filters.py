@@ -18,12 +18,9 @@ FLAGS = ("admonition", "code", "definition_list", "image", "math", "steps", "tab
 
 # pages by language, and by the declared one where the text shows another
 _LANGUAGES = """
-SELECT l.language, CASE WHEN language_group(v.language) <> language_group(l.language)
-                        THEN lower(replace(v.language, '_', '-')) END, count(*)
-FROM documents d JOIN document_versions v ON v.id = d.current_version,
-LATERAL (SELECT language_of(v.language, v.detected_language) AS language) l
-WHERE l.language IS NOT NULL AND (%(sources)s::text[] IS NULL OR d.source_id = ANY(ARRAY(
-    SELECT s.id FROM sources s WHERE s.key = ANY(%(sources)s)))) GROUP BY 1, 2 ORDER BY 1, 2
+SELECT k.language, nullif(k.declared, ''), sum(z.documents) FROM source_sizes z JOIN page_kinds k ON k.id = z.kind
+WHERE k.language <> '' AND (%(sources)s::text[] IS NULL OR z.source_id = ANY(ARRAY(
+    SELECT s.id FROM sources s WHERE s.key = ANY(%(sources)s)))) GROUP BY 1, 2 HAVING sum(z.documents) > 0 ORDER BY 1, 2
 """
 
 _TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")

@@ -13,27 +13,33 @@ from webrag_core.retrieval.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Rows of a table with their chunk ids (ascending), and the ids of their documents and sources."""
+    """Rows of a table with their chunk ids (ascending), and the ids of their documents, their sources and kinds."""
 
     chunks: NDArray[np.int64]
     documents: NDArray[np.int64]
     sources: NDArray[np.int64]
+    kinds: NDArray[np.int64]
 
     @classmethod
     def of(cls, rows: NDArray[np.void]) -> Held:
-        """Take the fields `chunk`, `document` and `source`."""
-        return cls(*(rows[name].astype(np.int64) for name in ("chunk", "document", "source")))
+        """Take the fields `chunk`, `document`, `source` and `kind`."""
+        return cls(*(rows[name].astype(np.int64) for name in ("chunk", "document", "source", "kind")))
 
     def inside(self, scope: Scope) -> NDArray[np.bool_] | None:
         """Which rows lie in a scope; None = all."""
-        if scope.document_ids is not None:
-            return np.isin(self.documents, np.array(scope.document_ids, dtype=np.int64))
-        if scope.source_ids is not None:
-            return np.isin(self.sources, np.array(scope.source_ids, dtype=np.int64))
-        return None
+        inside = None
+        for held, ids in (
+            (self.documents, scope.document_ids),
+            (self.sources, scope.source_ids),
+            (self.kinds, scope.kind_ids),
+        ):
+            if ids is not None:
+                among = np.isin(held, np.array(ids, dtype=np.int64))
+                inside = among if inside is None else inside & among
+        return inside
 
     @classmethod
     def joined(cls, parts: Sequence[Held]) -> Held:
         """The rows of these parts, one part behind the other."""
-        columns = ((part.chunks, part.documents, part.sources) for part in parts)
+        columns = ((part.chunks, part.documents, part.sources, part.kinds) for part in parts)
         return cls(*(np.concatenate(column) for column in zip(*columns, strict=True)))

@@ -1,7 +1,7 @@
 """The scope of a search: what it may return, and how much that is.
 
-Everything, or all of some sources, stays a condition, and its sizes are kept (`source_sizes`): neither costs more in a
-larger corpus. What other filters let through is listed, document by document.
+Everything, and some sources, languages and types stay conditions, and their sizes are kept (`source_sizes`): none costs
+more in a larger corpus. What other filters let through is listed, document by document.
 """
 
 from __future__ import annotations
@@ -35,14 +35,7 @@ SELECT coalesce(array_agg(d.id ORDER BY d.id), '{{}}')
 FROM documents d LEFT JOIN document_versions v ON v.id = d.current_version
 WHERE d.current_version IS NOT NULL
 {places}
-AND (%(languages)s::text[] IS NULL
-     OR language_of(v.language, v.detected_language) || '-' LIKE ANY(%(languages)s::text[]))
-AND (%(types)s::text[] IS NULL OR CASE
-     WHEN v.media_type IN ('text/html', 'application/xhtml+xml') THEN 'html'
-     WHEN v.media_type = 'application/pdf' THEN 'pdf'
-     WHEN v.media_type LIKE 'text/%%' THEN 'text'
-     WHEN v.media_type = 'application/epub+zip' OR v.media_type LIKE 'application/vnd.%%' THEN 'office'
-     END = ANY(%(types)s))
+AND (%(kinds)s::integer[] IS NULL OR d.kind = ANY(%(kinds)s))
 AND (%(flags)s::text[] IS NULL OR EXISTS
      (SELECT FROM document_flag_sizes f WHERE f.document_id = d.id AND f.flags && %(flags)s))
 AND (%(published)s::tstzrange IS NULL OR v.published IS NOT NULL AND v.published <@ %(published)s)
@@ -53,6 +46,11 @@ AND (%(fetched)s::tstzrange IS NULL OR v.fetched_at <@ %(fetched)s)
 _SOURCES = """
 SELECT n.name, s.id FROM unnest(%s::text[]) AS n (name)
 LEFT JOIN sources s ON s.key = n.name OR starts_with(s.key, n.name || '/')
+"""
+
+_KINDS = """
+SELECT id FROM page_kinds WHERE (%(languages)s::text[] IS NULL OR language || '-' LIKE ANY(%(languages)s))
+AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s)) ORDER BY id
 """
 
 _DATED = """
@@ -86,13 +84,13 @@ SELECT count(DISTINCT document_id), coalesce(sum(parents), 0), coalesce(sum(chil
 FROM document_flag_sizes WHERE document_id = ANY(%(documents)s::integer[]) AND flags && %(flags)s::text[]
 """
 
-_IN_SOURCES = "SELECT id FROM documents WHERE source_id = ANY(%(scope_sources)s::integer[])"
-_SOURCE_OF = "SELECT o.source_id FROM documents o WHERE o.id ="
+_INSIDE = "SELECT id FROM documents WHERE"
+_OF_ROW = "FROM documents o WHERE o.id ="
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Documents by id, else all ready documents of some sources by id, else (both None) every ready document.
+    """Documents by id, else all ready documents of some sources and kinds (`page_kinds`) by id; None = of all.
 
     `depths` gives the link distance from the seed in this run (absent = 0). With `flags`, only chunks that carry one of
     them; raises ValueError for flags without documents by id.
@@ -102,6 +100,7 @@ class Scope:
     depths: dict[int, int]
     flags: tuple[str, ...] = ()
     source_ids: tuple[int, ...] | None = None
+    kind_ids: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.flags and self.document_ids is None:
@@ -110,46 +109,52 @@ class Scope:
     @property
     def is_empty(self) -> bool:
         """Whether nothing at all can lie inside."""
-        return not (self.source_ids if self.document_ids is None else self.document_ids) and not self.is_everything
+        return () in (self.document_ids, self.source_ids, self.kind_ids)
 
     @property
     def is_everything(self) -> bool:
         """Whether every ready document lies inside, whenever it is asked."""
-        return self.document_ids is None and self.source_ids is None
+        return self.document_ids is None and self.source_ids is None and self.kind_ids is None
 
     @property
     def parameters(self) -> dict[str, object]:
-        """Parameters of `lookup` and `test`."""
-        if self.document_ids is not None:
-            return {"documents": _id_array(self.document_ids)}
-        return {} if self.source_ids is None else {"scope_sources": _id_array(self.source_ids)}
+        """Parameters of `lookup`, `test` and `condition`."""
+        ids = {"documents": self.document_ids, "scope_sources": self.source_ids, "scope_kinds": self.kind_ids}
+        return {name: _id_array(values) for name, values in ids.items() if values is not None}
+
+    @property
+    def condition(self) -> LiteralString:
+        """Condition on the columns `source_id` and `kind` of a scope without documents by id."""
+        of_sources: LiteralString = "source_id = ANY(%(scope_sources)s::integer[])"
+        of_kinds: LiteralString = "kind = ANY(%(scope_kinds)s::integer[])"
+        if self.kind_ids is None:
+            return "true" if self.source_ids is None else of_sources
+        return of_kinds if self.source_ids is None else f"{of_sources} AND {of_kinds}"
 
     def lookup(self, column: LiteralString) -> LiteralString:
         """Condition by which rows are found through an index on `column`, which holds a document's id."""
         if self.document_ids is not None:
             return f"{column} = ANY(%(documents)s::integer[])"
-        if self.source_ids is not None:
-            return f"{column} IN ({_IN_SOURCES})"
-        return "true"
+        return "true" if self.is_everything else f"{column} IN ({_INSIDE} {self.condition})"
 
     def test(self, column: LiteralString, *, hashed: bool = False) -> LiteralString:
         """The same condition for rows that are at hand: no index on `column` can be used for it, and no join made of
         it, so the rows keep coming the way they do.
 
-        Of sources, each row's document is looked up; or all of their documents first, and `hashed`, which is cheaper
-        where the rows are many times as many.
+        Of sources and kinds, each row's document is looked up; or all of their documents first, and `hashed`, which is
+        cheaper where the rows are many times as many.
         """
         if self.document_ids is not None:
             return f"{column} + 0 = ANY(%(documents)s::integer[])"
-        if self.source_ids is None:
+        if self.is_everything:
             return "true"
         if hashed:
-            return f"({column} IN ({_IN_SOURCES})) IS TRUE"
-        return f"({_SOURCE_OF} {column}) = ANY(%(scope_sources)s::integer[])"
+            return f"({self.lookup(column)}) IS TRUE"
+        return f"(SELECT {self.condition} {_OF_ROW} {column})"
 
     def only(self, document_ids: Iterable[int]) -> Scope:
         """These of its documents."""
-        return replace(self, document_ids=tuple(sorted(document_ids)), source_ids=None)
+        return replace(self, document_ids=tuple(sorted(document_ids)), source_ids=None, kind_ids=None)
 
     @classmethod
     def of(cls, depths: dict[int, int]) -> Scope:
@@ -206,15 +211,14 @@ async def resolve_scope(connection: AsyncConnection, filters: ScopeFilter) -> Sc
         for value in values or ():
             check_text(value, name)
     of_sources = None if filters.sources is None else await _of_sources(connection, filters.sources)
-    if replace(filters, sources=None) == EVERYTHING:
-        return of_sources or Scope(None, {})
-    languages = None if filters.languages is None else [_tag(language) for language in filters.languages]
+    kinds = await _kinds(connection, filters)
+    if replace(filters, sources=None, languages=None, types=None) == EVERYTHING:
+        return Scope(None, {}, source_ids=of_sources, kind_ids=kinds)
     cursor = await connection.execute(
         _RESOLVE,
         {
             **place_parameters(filters),
-            "languages": languages,
-            "types": _list(filters.types),
+            "kinds": None if kinds is None else _id_array(kinds),
             "flags": _list(filters.flags),
             "published": _range(filters.published),
             "modified": _range(filters.modified),
@@ -267,11 +271,10 @@ async def within_dates(
 
 
 async def scope_size(connection: AsyncConnection, scope: Scope) -> ScopeSize:
-    """What can be found in `scope`, from counts that are kept: per source, or per document where the scope lists them.
-    Documents without a chunk do not count."""
+    """What can be found in `scope`, from counts that are kept: per source and kind, or per document where they are
+    listed. Documents without a chunk do not count."""
     if scope.document_ids is None:
-        inside = "true" if scope.source_ids is None else "source_id = ANY(%(scope_sources)s::integer[])"
-        cursor = await connection.execute(_KEPT.format(inside=inside), scope.parameters)
+        cursor = await connection.execute(_KEPT.format(inside=scope.condition), scope.parameters)
     else:
         cursor = await connection.execute(
             _ADDED_UP.format(sizes=_FLAGGED_SIZES if scope.flags else _SIZES),
@@ -290,14 +293,23 @@ def _id_array(ids: tuple[int, ...]) -> str:
     return f"{{{','.join(map(str, ids))}}}"
 
 
-async def _of_sources(connection: AsyncConnection, keys: Sequence[str]) -> Scope:
-    """All of these sources. Raises InvalidInputError naming those that do not exist."""
+async def _of_sources(connection: AsyncConnection, keys: Sequence[str]) -> tuple[int, ...]:
+    """Ids of these sources. Raises InvalidInputError naming those that do not exist."""
     cursor = await connection.execute(_SOURCES, (list(keys),))
     named = await cursor.fetchall()
     unknown = sorted({name for name, source_id in named if source_id is None})
     if unknown:
         raise InvalidInputError(f"no such source: {', '.join(unknown)}; `webrag source list` shows them")
-    return Scope(None, {}, source_ids=tuple(sorted({int(source_id) for _, source_id in named})))
+    return tuple(sorted({int(source_id) for _, source_id in named}))
+
+
+async def _kinds(connection: AsyncConnection, filters: ScopeFilter) -> tuple[int, ...] | None:
+    """Ids of the kinds of pages in these languages and of these types; None = all."""
+    if filters.languages is None and filters.types is None:
+        return None
+    languages = None if filters.languages is None else [_tag(language) for language in filters.languages]
+    cursor = await connection.execute(_KINDS, {"languages": languages, "types": _list(filters.types)})
+    return tuple(int(row[0]) for row in await cursor.fetchall())
 
 
 def _list(values: Sequence[str] | None) -> list[str] | None:
