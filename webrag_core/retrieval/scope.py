@@ -31,8 +31,8 @@ AND (%(addresses)s::text[] IS NULL OR {below})
 
 # IS NOT NULL: the planner takes an unbounded range for true, whatever the column holds
 _RESOLVE = sql.SQL("""
-SELECT coalesce(array_agg(d.id ORDER BY d.id), '{{}}')
-FROM documents d LEFT JOIN document_versions v ON v.id = d.current_version
+SELECT coalesce(array_agg(d.id), '{{}}')
+FROM documents d LEFT JOIN document_versions v ON v.id = d.current_version AND v.document_id = d.id
 WHERE d.current_version IS NOT NULL
 {places}
 AND (%(kinds)s::integer[] IS NULL OR d.kind = ANY(%(kinds)s))
@@ -54,11 +54,12 @@ AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s)) ORDER BY id
 """
 
 _DATED = """
-SELECT coalesce(array_agg(d.id ORDER BY d.id) FILTER (WHERE t.dated <@ %(ranges)s::tstzmultirange), '{{}}'),
-       count(*) FILTER (WHERE t.dated IS NULL)
-FROM documents d JOIN document_versions v ON v.id = d.current_version,
-LATERAL (SELECT coalesce(v.modified, v.published) AS dated) t
-WHERE {inside}
+WITH page AS NOT MATERIALIZED (
+    SELECT d.id, coalesce(v.modified, v.published) AS dated
+    FROM documents d JOIN document_versions v ON v.id = d.current_version AND v.document_id = d.id WHERE {inside}
+)
+SELECT ARRAY(SELECT id FROM page WHERE dated <@ range_merge(%(ranges)s::tstzmultirange) AND dated <@ %(ranges)s),
+       (SELECT count(*) FROM page WHERE dated IS NULL)
 """
 
 _KEPT = """
@@ -228,7 +229,7 @@ async def resolve_scope(connection: AsyncConnection, filters: ScopeFilter) -> Sc
     )
     row = await cursor.fetchone()
     assert row is not None
-    return Scope(tuple(row[0]), {}, tuple(sorted(set(filters.flags or ()))))
+    return Scope(tuple(sorted(row[0])), {}, tuple(sorted(set(filters.flags or ()))))
 
 
 async def list_documents(connection: AsyncConnection, scope: Scope) -> list[int]:

@@ -47,8 +47,21 @@ END $$;
 
 ALTER TABLE documents ADD COLUMN kind integer NOT NULL DEFAULT 0;
 COMMENT ON COLUMN documents.kind IS 'language and type of the current version, and of the last one; 0 = there was none';
-UPDATE documents SET kind = kind_of(current_version) WHERE current_version IS NOT NULL;
+INSERT INTO page_kinds (language, declared, type)
+SELECT DISTINCT w.language, w.declared, w.type FROM documents d JOIN document_versions v ON v.id = d.current_version
+CROSS JOIN LATERAL kind_words(v.language, v.detected_language, v.media_type) w;
+UPDATE documents d SET kind = k.id
+FROM document_versions v CROSS JOIN LATERAL kind_words(v.language, v.detected_language, v.media_type) w, page_kinds k
+WHERE v.id = d.current_version AND (k.language, k.declared, k.type) = (w.language, w.declared, w.type);
 CREATE INDEX documents_kind ON documents (kind);
+
+-- A filter by dates lists its pages: it reads those, not all.
+CREATE INDEX document_versions_published ON document_versions (published) INCLUDE (id, document_id)
+    WHERE published IS NOT NULL;
+CREATE INDEX document_versions_modified ON document_versions (modified) INCLUDE (id, document_id)
+    WHERE modified IS NOT NULL;
+CREATE INDEX document_versions_fetched ON document_versions (fetched_at) INCLUDE (id, document_id);
+CREATE INDEX document_versions_dated ON document_versions (coalesce(modified, published)) INCLUDE (id, document_id);
 
 CREATE FUNCTION note_kind() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
