@@ -10,6 +10,9 @@ import pytest
 from webrag_core.config import Settings
 from webrag_core.corpus.outbox import unfinished_sources
 from webrag_core.history.answers import list_answers
+from webrag_core.retrieval.filters import check_filters
+from webrag_core.retrieval.request import ScopeFilter
+from webrag_core.retrieval.scope import resolve_scope, scope_size
 from webrag_core.store.database import Database
 from webrag_core.store.migrate import migrations
 
@@ -72,3 +75,37 @@ def test_pages_that_stopped_half_way_are_known_after_it(older: str, settings: Se
             return [row[0] for row in await cursor.fetchall()]
 
     assert asyncio.run(work()) == [2, 3]
+
+
+def test_what_pages_of_a_language_and_type_hold_is_known_after_it(older: str, settings: Settings) -> None:
+    with psycopg.connect(older) as connection:
+        connection.execute(
+            "INSERT INTO sources (key) VALUES ('a.example'), ('b.example');"
+            "INSERT INTO documents (source_id, canonical_url) SELECT 1 + mod(n, 2), 'https://a.example/' || n"
+            " FROM generate_series(1, 6) n;"
+            "INSERT INTO document_versions (document_id, number, markdown, sha256, language, detected_language,"
+            " http_status, media_type, fetched_at, extractor) SELECT d, 1, '', repeat('1', 64), 'en_GB',"
+            " CASE WHEN d < 3 THEN 'de' END, 200, CASE WHEN d = 6 THEN 'application/pdf' ELSE 'text/html' END, now(),"
+            " 'html-1' FROM generate_series(1, 6) d;"
+            "UPDATE documents SET status = 'ready', current_version = id WHERE id <> 5;"
+            "INSERT INTO document_sizes SELECT n, 1, 2, 10 * n FROM generate_series(1, 6) n WHERE n <> 5;"
+            "INSERT INTO lexical_documents SELECT n, 1, n FROM generate_series(1, 6) n"
+        )
+
+    async def work() -> list[int]:
+        async with await Database.open(settings) as database, database.connection() as connection:
+            filters = (
+                ScopeFilter(languages=["de"]),
+                ScopeFilter(languages=["en-gb"]),
+                ScopeFilter(languages=["en"], types=["html"], sources=["a.example"]),
+                ScopeFilter(types=["pdf"]),
+                ScopeFilter(),
+            )
+            assert await check_filters(connection, ScopeFilter(languages=["en"])) == [
+                "pages that declare 'en' but are in another language, left out: 2"
+            ]
+            sizes = [await scope_size(connection, await resolve_scope(connection, each)) for each in filters]
+            assert [size.indexes.length for size in sizes] == [3, 13, 4, 6, 21]
+            return [size.tokens for size in sizes]
+
+    assert asyncio.run(work()) == [30, 130, 40, 60, 160]
