@@ -114,30 +114,36 @@ SELECT key, seed_url, page_limit, paused, map_entries, declared_in FROM sources
 WHERE %(keys)s::text[] IS NULL OR key = ANY(%(keys)s) ORDER BY key COLLATE "C" LIMIT %(limit)s OFFSET %(offset)s
 """
 _GROUPS = """
-SELECT s.key, d.status AS state, CASE WHEN d.status = 'failed' THEN d.reason END AS reason,
-       CASE WHEN v.id IS NOT NULL THEN coalesce(language_of(v.language, v.detected_language), '') END AS language,
-       count(*) AS pages, count(*) FILTER (WHERE d.status <> 'gone' AND d.next_check <= now()) AS due,
-       max(d.last_checked) AS last_checked,
-       min(d.next_check) FILTER (WHERE d.status <> 'gone' AND d.next_check > now()) AS next_check
-FROM documents d JOIN sources s ON s.id = d.source_id LEFT JOIN document_versions v ON v.id = d.current_version
-WHERE s.key = ANY(%s) GROUP BY 1, 2, 3, 4
+SELECT s.key, g.state, g.reason, k.language, g.pages, g.due, g.last_checked, g.next_check
+FROM sources s CROSS JOIN LATERAL (
+    SELECT status AS state, CASE WHEN status = 'failed' THEN reason END AS reason,
+           CASE WHEN current_version IS NOT NULL THEN kind END AS kind, count(*) AS pages,
+           count(*) FILTER (WHERE status <> 'gone' AND next_check <= now()) AS due, max(last_checked) AS last_checked,
+           min(next_check) FILTER (WHERE status <> 'gone' AND next_check > now()) AS next_check
+    FROM documents WHERE source_id = s.id GROUP BY 1, 2, 3
+) g LEFT JOIN page_kinds k ON k.id = g.kind WHERE s.key = ANY(%s)
 """
 _LANGUAGES = """
-SELECT coalesce(language_of(v.language, v.detected_language), ''), count(*)
-FROM documents d JOIN document_versions v ON v.id = d.current_version
-WHERE %(keys)s::text[] IS NULL OR d.source_id = ANY(ARRAY(SELECT id FROM sources WHERE key = ANY(%(keys)s))) GROUP BY 1
+SELECT k.language, sum(z.documents) FROM source_sizes z JOIN page_kinds k ON k.id = z.kind
+WHERE %(keys)s::text[] IS NULL OR z.source_id = ANY(ARRAY(SELECT id FROM sources WHERE key = ANY(%(keys)s)))
+GROUP BY 1 HAVING sum(z.documents) > 0
 """
 _PAGES = """
+WITH page AS (
+    SELECT d.id FROM documents d JOIN sources s ON s.id = d.source_id
+    LEFT JOIN document_versions v ON v.id = d.current_version
+    WHERE s.key = %(key)s AND (%(state)s::text IS NULL OR d.status = %(state)s)
+    AND (%(words)s = '' OR strpos(lower(d.canonical_url), lower(%(words)s)) > 0
+         OR strpos(lower(v.title), lower(%(words)s)) > 0)
+    ORDER BY d.canonical_url COLLATE "C" LIMIT %(limit)s OFFSET %(offset)s
+)
 SELECT d.canonical_url AS url, v.title, d.status AS state, d.reason,
        language_of(v.language, v.detected_language) AS language, d.current_version AS version_id,
        (SELECT count(*) FROM document_versions o WHERE o.document_id = d.id) AS versions,
        coalesce(v.modified, v.published) AS dated, d.last_checked, d.next_check,
        coalesce(d.status <> 'gone' AND d.next_check <= now(), false) AS is_due
-FROM documents d JOIN sources s ON s.id = d.source_id LEFT JOIN document_versions v ON v.id = d.current_version
-WHERE s.key = %(key)s AND (%(state)s::text IS NULL OR d.status = %(state)s)
-AND (%(words)s = '' OR strpos(lower(d.canonical_url), lower(%(words)s)) > 0
-     OR strpos(lower(v.title), lower(%(words)s)) > 0)
-ORDER BY d.canonical_url COLLATE "C" LIMIT %(limit)s OFFSET %(offset)s
+FROM page JOIN documents d USING (id) LEFT JOIN document_versions v ON v.id = d.current_version
+ORDER BY d.canonical_url COLLATE "C"
 """
 
 
@@ -185,7 +191,7 @@ async def source_pages(
     """Pages of a source by address: those of one state or all, with `words` those with it in their address or title."""
     parameters = {"key": key, "state": state, "words": words, "limit": limit, "offset": offset}
     async with connection.cursor(row_factory=class_row(SourcePage)) as cursor:
-        await cursor.execute(_PAGES, parameters)
+        await cursor.execute(_PAGES, parameters, prepare=False)  # titles are read where the plan knows words
         return await cursor.fetchall()
 
 

@@ -48,16 +48,19 @@ class CorpusStatus(BaseModel):
 
 _DAYS = 30
 _STATUSES = """
-SELECT s.key, count(d.id) AS documents, count(*) FILTER (WHERE d.status = 'ready') AS ready,
-       count(*) FILTER (WHERE d.status = 'failed') AS failed, count(*) FILTER (WHERE d.status = 'gone') AS gone,
-       count(*) FILTER (WHERE d.status <> 'gone' AND d.next_check <= now()) AS due,
-       count(*) FILTER (WHERE d.status <> 'gone' AND d.miss_reason IN ('near_empty', 'held_back')) AS held,
-       coalesce(sum(z.parents), 0) AS parents,
-       coalesce(sum(z.children), 0) AS children, coalesce(sum(z.tokens), 0) AS tokens,
-       max(d.last_checked) AS last_checked
-FROM sources s LEFT JOIN documents d ON d.source_id = s.id LEFT JOIN document_sizes z ON z.document_id = d.id
-WHERE %(keys)s::text[] IS NULL OR s.key = ANY(%(keys)s)
-GROUP BY s.key ORDER BY s.key
+SELECT s.key, d.*, z.* FROM sources s CROSS JOIN LATERAL (
+    SELECT count(*) AS documents, count(*) FILTER (WHERE status = 'ready') AS ready,
+           count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE status = 'gone') AS gone,
+           count(*) FILTER (WHERE status <> 'gone' AND next_check <= now()) AS due,
+           count(*) FILTER (WHERE status <> 'gone' AND miss_reason IN ('near_empty', 'held_back')) AS held,
+           max(last_checked) AS last_checked
+    FROM documents WHERE source_id = s.id
+) d CROSS JOIN LATERAL (
+    SELECT coalesce(sum(parents), 0) AS parents, coalesce(sum(children), 0) AS children,
+           coalesce(sum(tokens), 0) AS tokens
+    FROM source_sizes WHERE source_id = s.id
+) z
+WHERE %(keys)s::text[] IS NULL OR s.key = ANY(%(keys)s) ORDER BY s.key
 """
 
 
