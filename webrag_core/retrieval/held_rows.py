@@ -10,20 +10,23 @@ from numpy.typing import NDArray
 
 from webrag_core.retrieval.scope import Scope
 
+Ids = NDArray[np.signedinteger]
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
     """Rows of a table with their chunk ids (ascending), and the ids of their documents, their sources and kinds."""
 
-    chunks: NDArray[np.int64]
-    documents: NDArray[np.int64]
-    sources: NDArray[np.int64]
-    kinds: NDArray[np.int64]
+    chunks: Ids
+    documents: Ids
+    sources: Ids
+    kinds: Ids
 
     @classmethod
     def of(cls, rows: NDArray[np.void]) -> Held:
         """Take the fields `chunk`, `document`, `source` and `kind`."""
-        return cls(*(rows[name].astype(np.int64) for name in ("chunk", "document", "source", "kind")))
+        others = (rows[name].astype(np.int32) for name in ("document", "source", "kind"))
+        return cls(rows["chunk"].astype(np.int64), *others)
 
     def inside(self, scope: Scope) -> NDArray[np.bool_] | None:
         """Which rows lie in a scope; None = all."""
@@ -34,7 +37,7 @@ class Held:
             (self.kinds, scope.kind_ids),
         ):
             if ids is not None:
-                among = np.isin(held, np.array(ids, dtype=np.int64))
+                among = np.isin(held, np.array(ids, dtype=np.int32))
                 inside = among if inside is None else inside & among
         return inside
 
