@@ -69,8 +69,7 @@ async def source_pages(connection: AsyncConnection, key: str) -> list[Page]:
             " coalesce(v.id = d.current_version, false) AS is_current,"
             " coalesce(d.status <> 'gone' AND d.last_outcome = 'failed', false) AS failing"
             " FROM sources s JOIN documents d ON d.source_id = s.id"
-            " LEFT JOIN LATERAL (SELECT * FROM document_versions n WHERE n.document_id = d.id"
-            " ORDER BY n.fetched_at DESC, n.number DESC LIMIT 1) v ON true"
+            " LEFT JOIN document_versions v ON v.id = d.newest_version"
             ' WHERE s.key = %s ORDER BY d.canonical_url COLLATE "C"',
             (source,),
         )
