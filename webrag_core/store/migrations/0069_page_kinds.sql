@@ -36,6 +36,9 @@ DECLARE
 BEGIN
     SELECT w.* INTO words FROM document_versions v, kind_words(v.language, v.detected_language, v.media_type) w
     WHERE v.id = version;
+    IF NOT FOUND THEN                                      -- the reference is checked later
+        RETURN 0;
+    END IF;
     SELECT min(k.id) INTO kind FROM page_kinds k
     WHERE k.language = words.language AND k.declared = words.declared AND k.type = words.type;
     IF kind IS NULL THEN
