@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from webrag_core.errors import FetchError, Reason
+from webrag_core.late_pattern import late_pattern
 
 MAX_CHARACTERS = 2_000
 MAX_DEPTH = 20
 MAX_SAME_SEGMENT = 3
 MAX_PAGES_PER_PATTERN = 10
 
-_DIGITS = re.compile(r"\d+")
-_CYCLE = re.compile(r"/((?:[^/]+/){1,6}?)\1\1")
-_PATH = re.compile(r"^[a-z]+://[^/?#]*([^?#]*)")
+_DIGITS = late_pattern(r"\d+")
+_CYCLE = late_pattern(r"/((?:[^/]+/){1,6}?)\1\1")
+_PATH = late_pattern(r"^[a-z]+://[^/?#]*([^?#]*)")
 
 
 def url_pattern(url: str) -> str | None:

@@ -6,20 +6,22 @@ import re
 
 import ada_url
 
+from webrag_core.late_pattern import late_pattern
+
 LEAST_SHARE = 20
 LEAST_WORDS = 50
-_INDEX_FILE = re.compile(r"/(?:index|default|home)\.\w{2,5}$")
+_INDEX_FILE = late_pattern(r"/(?:index|default|home)\.\w{2,5}$")
 # ISO 639-1, with region or script: `/en/`, `/pt-br/`, `/zh_Hans/`
-_LANGUAGE = re.compile(
+_LANGUAGE = late_pattern(
     r"(?:a[abefkmnrsvyz]|b[aeghimnorsz]|c[aehorsuvy]|d[aevz]|e[elnostu]|f[afijory]|g[adlnuv]|h[aeiortuyz]"
     r"|i[adegikostuw]|j[av]|k[agijklmnorsuvwy]|l[abgiotuv]|m[gihklnrsty]|n[abdeglnorvy]|o[cjmrs]|p[aist]|qu"
     r"|r[mnouw]|s[acdegiklmnoqrstuvw]|t[aeghiklnorstwy]|u[gkrz]|v[eio]|w[ao]|xh|y[io]|z[ahu])(?:[-_][a-z]{2,4})?",
     re.IGNORECASE,
 )
-_LOGIN = re.compile(
+_LOGIN = late_pattern(
     r"(?:log|sign)[-_]?(?:in|on)(?:\.\w{2,5})?|wp-login\.php|special:userlogin|saml2?|sso", re.IGNORECASE
 )
-_RETURN = re.compile(
+_RETURN = late_pattern(
     r"(?:^|&)(?:next|continue|dest|destination|goto|ref|referer|return|return_?(?:to|url|path)|redirect|redirect_?(?:to|url|uri)"
     r"|back|back_?(?:to|url)|from|service|target|url|os_destination|came_from)=",
     re.IGNORECASE,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from webrag_core.acquisition.written_dates import Order
+from webrag_core.late_pattern import late_pattern
 
 ValidityKind = Literal["in_force", "applicable", "published", "release"]
 Role = Literal["from", "until", "ended"]
@@ -26,7 +27,7 @@ _MARKS = r"[ \t]*(?:#{1,6}[ \t]+|[-*+|][ \t]+)?[*_(\[]*"
 
 
 def _phrases(kind: ValidityKind, role: Role, order: Order, *alternatives: str) -> Phrase:
-    return Phrase(kind, role, order, re.compile(rf"{_MARKS}(?:{'|'.join(alternatives)})(?!\w)", re.IGNORECASE))
+    return Phrase(kind, role, order, late_pattern(rf"{_MARKS}(?:{'|'.join(alternatives)})(?!\w)", re.IGNORECASE))
 
 
 PHRASES = (
@@ -119,7 +120,7 @@ PHRASES = (
         r"data di (?:rilascio|pubblicazione)",
     ),
 )
-BEFORE_DATE = re.compile(
+BEFORE_DATE = late_pattern(
     r"[ \t*_:|.\])–-]*(?:(?:on|from|am|ab|le|du|il|dal|the)\s+)?"
     r"(?:(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend"
     r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche"
@@ -127,11 +128,11 @@ BEFORE_DATE = re.compile(
     re.IGNORECASE,
 )
 """Between a phrase and its day: marks, a preposition, a day of the week. May be empty."""
-UNTIL = re.compile(
+UNTIL = late_pattern(
     r"[ \t*_,]*(?:until|through|till|to|bis(?: zum)?|jusqu.au|au|fino al(?:l.)?|al(?:l.)?|–|—|-)[ \t]+", re.IGNORECASE
 )
 """Between the first and the last day of a time."""
-REST = re.compile(
+REST = late_pattern(
     r"(?:[ T,]*(?:at |um |à |alle )?\d{1,2}[:.h]\d\d(?::\d\d)?(?: ?(?:am|pm|uhr|z|utc|gmt|cet|cest))?)?"
     r"(?:[ \t*_)\]|.]*|[ \t*_]*[;(·•|–—].*)",
     re.IGNORECASE,

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_QUOTED = re.compile(r"`([^`\s]{1,80})`|\"([^\"\s]{1,80})\"|“([^”\s]{1,80})”|«([^»\s]{1,80})»|'([^'\s]{1,80})'(?!\w)")
+from webrag_core.late_pattern import late_pattern
+
+_QUOTED = late_pattern(r"`([^`\s]{1,80})`|\"([^\"\s]{1,80})\"|“([^”\s]{1,80})”|«([^»\s]{1,80})»|'([^'\s]{1,80})'(?!\w)")
 _OPENING, _CLOSING = "([{<\"'“„«‘`", ")]}\"'”»’`.,;:!?…"
-_OPERATOR = re.compile(r"(?=.*[&|=!<>+*/%^~:@#$\\])[^\w\s\u0080-\uffff]{2,6}")
-_FEELING = re.compile(r"[!?.…-]+|[:;=8]['-]?[()\[\]DPp/|]+|[()\[\]{}\"'`.,;!?]+")
-_PREFIXED = re.compile(r"(?:--?|::?|[.@#$%&*!~\\]|\*\*|~?/\.?)[^\W\d_][\w-]*(?:[./=:-]+\w+)*")
-_MARK = re.compile(r"[^\w\s\u0080-\uffff]")
+_OPERATOR = late_pattern(r"(?=.*[&|=!<>+*/%^~:@#$\\])[^\w\s\u0080-\uffff]{2,6}")
+_FEELING = late_pattern(r"[!?.…-]+|[:;=8]['-]?[()\[\]DPp/|]+|[()\[\]{}\"'`.,;!?]+")
+_PREFIXED = late_pattern(r"(?:--?|::?|[.@#$%&*!~\\]|\*\*|~?/\.?)[^\W\d_][\w-]*(?:[./=:-]+\w+)*")
+_MARK = late_pattern(r"[^\w\s\u0080-\uffff]")
 _MOST = 6  # tokens of a question
 _MOST_CHARS, _MOST_OF_TOKEN = 2_000, 80
 _CLOSE_TO_OPERATORS = "=&|<>!"

@@ -19,6 +19,7 @@ from webrag_core.indexing.terms import terms
 from webrag_core.language.detection import detected_beyond_doubt
 from webrag_core.language.stop_words import ENGLISH as STOP_WORDS
 from webrag_core.language.stop_words import stop_words
+from webrag_core.late_pattern import late_pattern
 from webrag_core.orchestration.models import Complexity, QueryAnalysis, QueryType
 
 MAX_SUB_QUERIES: Final = 4
@@ -39,8 +40,8 @@ _REQUEST_WORDS = frozenset(
         """,
     )
 )
-_CONCEPT = re.compile(r'"([^"]+)"|“([^”]+)”|`([^`]+)`|([cCfF](?:\+\+|#)(?!\w)|\w+(?:(?:[.:/-]|::)\w+)*)')
-_IDENTIFIER = re.compile(r"\w[._:]+\w|[a-z][A-Z]|\d|[+#]$")
+_CONCEPT = late_pattern(r'"([^"]+)"|“([^”]+)”|`([^`]+)`|([cCfF](?:\+\+|#)(?!\w)|\w+(?:(?:[.:/-]|::)\w+)*)')
+_IDENTIFIER = late_pattern(r"\w[._:]+\w|[a-z][A-Z]|\d|[+#]$")
 
 _START = r"(?:^|[.!?]\s+)(?:and |but |so )?"  # of a sentence
 _COMPARES = r"\b(?:vs|versus|compar\w+|differen(?:ces?|t from|t than)|better than|pros and cons)\b"
@@ -49,11 +50,11 @@ _HOW = rf"\bhow to\b|{_START}how\b|^steps? (?:to|for)\b|\b(?:tutorial|guide)\b"
 _OPEN = _START + r"(?:why|explain|describe|tell me about|overview)\b|\boverview of\b"
 _CLOSED = _START + (r"(?:what|who|whom|whose|when|where|which|is|are|was|were|do|does|did|can|could|has|have)\b")
 _TYPE_PATTERNS: Final[tuple[tuple[QueryType, re.Pattern[str]], ...]] = (
-    ("comparison", re.compile(_COMPARES, re.I)),
-    ("factual", re.compile(_MEASURES, re.I)),
-    ("how_to", re.compile(_HOW, re.I)),
-    ("exploratory", re.compile(_OPEN, re.I)),
-    ("factual", re.compile(_CLOSED, re.I)),
+    ("comparison", late_pattern(_COMPARES, re.I)),
+    ("factual", late_pattern(_MEASURES, re.I)),
+    ("how_to", late_pattern(_HOW, re.I)),
+    ("exploratory", late_pattern(_OPEN, re.I)),
+    ("factual", late_pattern(_CLOSED, re.I)),
 )
 
 
@@ -177,16 +178,16 @@ def _classify(text: str) -> QueryType:
 # --- the grammar: which queries have parts ---
 
 _MASK = "ꙮ"  # a rare letter: a masked quotation counts as one word
-_QUOTED = re.compile(r'"[^"]*"|“[^”]*”|`[^`]*`')
-_MASKED = re.compile(f"{_MASK}(\\d+){_MASK}")
+_QUOTED = late_pattern(r'"[^"]*"|“[^”]*”|`[^`]*`')
+_MASKED = late_pattern(f"{_MASK}(\\d+){_MASK}")
 
 _AUXILIARY = "is|are|was|were|do|does|did|can|could|should|would|will"
 _ASKS = (
     rf"(?:(?:what|how|why|when|where|which|who|whose|{_AUXILIARY}|has|have|may|must)\b|what['’]s\b"
     r"|(?:at|by|for|from|in|on|to|under|with)\s+(?:what|which|whom|whose)\b)"
 )
-_OPENER = re.compile(rf"{_ASKS}|(?:explain|describe|show|tell)\b", re.I)
-_NEXT_QUESTION = re.compile(
+_OPENER = late_pattern(rf"{_ASKS}|(?:explain|describe|show|tell)\b", re.I)
+_NEXT_QUESTION = late_pattern(
     rf"""(?:,?\s+and|,|;)\s+(?:also\s+|then\s+)?(?=
         (?:what|how|why)\s+(?:{_AUXILIARY}|to|it|they|i|we|you|many|much|long|often|happens)\b)
     | ,?\s+and\s+(?:also\s+|then\s+)?(?=
@@ -197,44 +198,44 @@ _NEXT_QUESTION = re.compile(
     """,
     re.I | re.X,
 )
-_CLAUSE = re.compile(rf"when\s+(?!(?:{_AUXILIARY})\b)", re.I)  # "when it fails, what happens?" asks one thing
-_SENTENCE_END = re.compile(r"(?<=[^\s?])\?+\s+")
-_PRONOUN = re.compile(
+_CLAUSE = late_pattern(rf"when\s+(?!(?:{_AUXILIARY})\b)", re.I)  # "when it fails, what happens?" asks one thing
+_SENTENCE_END = late_pattern(r"(?<=[^\s?])\?+\s+")
+_PRONOUN = late_pattern(
     r"\b(?:it(?!\s+(?:possible|necessary|better|ok|okay|recommended|true|that)\b)|them|they"
     r"|each(?: of them| one)?|both|these|those|(?:this|that)(?=$|\s+(?:for|in|on|when|with)\b))(?=\s|$)",
     re.I,
 )
 _TOPICS = (
-    re.compile(r"^how (?:do|does|did) (.+?) work\b", re.I),
-    re.compile(r"\bdifferences? between (.+)$", re.I),
-    re.compile(r"^(?:what|who)(?:['’]s| is| are| was| were) (?:an? |the )?(.+)$", re.I),
-    re.compile(r"^(?:how (?:do|can|should|would) (?:i|we|you)|how to) \w+ (?:an? |the )?(.+)$", re.I),
-    re.compile(r"^(?:explain|describe) (?:how )?(?:an? |the )?(.+?)(?: works?)?$", re.I),
+    late_pattern(r"^how (?:do|does|did) (.+?) work\b", re.I),
+    late_pattern(r"\bdifferences? between (.+)$", re.I),
+    late_pattern(r"^(?:what|who)(?:['’]s| is| are| was| were) (?:an? |the )?(.+)$", re.I),
+    late_pattern(r"^(?:how (?:do|can|should|would) (?:i|we|you)|how to) \w+ (?:an? |the )?(.+)$", re.I),
+    late_pattern(r"^(?:explain|describe) (?:how )?(?:an? |the )?(.+?)(?: works?)?$", re.I),
 )
 _TOPIC_WORDS = 6
 
 _GOOD = "pros|advantages|benefits|strengths|upsides"
 _BAD = "cons|disadvantages|drawbacks|weaknesses|downsides|limitations|risks"
-_PROS_CONS = re.compile(rf"\b({_GOOD})\s*(?:and|&|/|or|vs\.?)\s*({_BAD})\s+(?:of|to|for|in|with)\s+(.+)$", re.I)
-_PROS_CONS_LAST = re.compile(rf"^(.+?)(?<![\s:,-])[\s:,-]+({_GOOD})\s*(?:and|&|/)\s*({_BAD})$", re.I)
+_PROS_CONS = late_pattern(rf"\b({_GOOD})\s*(?:and|&|/|or|vs\.?)\s*({_BAD})\s+(?:of|to|for|in|with)\s+(.+)$", re.I)
+_PROS_CONS_LAST = late_pattern(rf"^(.+?)(?<![\s:,-])[\s:,-]+({_GOOD})\s*(?:and|&|/)\s*({_BAD})$", re.I)
 
-_VERSUS = re.compile(r"(?<!\s)\s+(?:vs\.?|versus|(?:as )?compared (?:to|with))\s+", re.I)
+_VERSUS = late_pattern(r"(?<!\s)\s+(?:vs\.?|versus|(?:as )?compared (?:to|with))\s+", re.I)
 _ADJECTIVE = "better|worse|faster|slower|cheaper|safer|easier|simpler|more [a-z]+|less [a-z]+"
 _PAIRS = (
-    re.compile(r"\bcompare (.+?) (?:to|with|against) (.+)$", re.I),
-    re.compile(r"^how (?:is|are) (.+?) different (?:from|than|to) (.+)$", re.I),
-    re.compile(r"^how (?:does|do) (?!(?:i|we|you)\b)(.+?) (?:differ from|compare (?:to|with|against)) (.+)$", re.I),
-    re.compile(rf"^(?:is|are|why is|why are|when is|when are) (.+?) (?:{_ADJECTIVE}) than (.+)$", re.I),
+    late_pattern(r"\bcompare (.+?) (?:to|with|against) (.+)$", re.I),
+    late_pattern(r"^how (?:is|are) (.+?) different (?:from|than|to) (.+)$", re.I),
+    late_pattern(r"^how (?:does|do) (?!(?:i|we|you)\b)(.+?) (?:differ from|compare (?:to|with|against)) (.+)$", re.I),
+    late_pattern(rf"^(?:is|are|why is|why are|when is|when are) (.+?) (?:{_ADJECTIVE}) than (.+)$", re.I),
 )
 _LISTS = (
-    re.compile(r"\b(?:differences?|comparison|choos(?:e|ing)|decid(?:e|ing)) (?:between|of) (.+)$", re.I),
-    re.compile(r"^(?:please )?compare (.+)$", re.I),
-    re.compile(r"^how (?:do|are) (.+? and .+?) (?:differ|compare|different)$", re.I),
-    re.compile(rf"^(?:which|what) (?:one )?is (?:{_ADJECTIVE})[^,:]*[,:]\s*(.+? or .+)$", re.I),
-    re.compile(r"^(?:should|do|would) (?:i|we|you) (?:use|choose|pick|prefer|learn|recommend) (.+? or .+)$", re.I),
+    late_pattern(r"\b(?:differences?|comparison|choos(?:e|ing)|decid(?:e|ing)) (?:between|of) (.+)$", re.I),
+    late_pattern(r"^(?:please )?compare (.+)$", re.I),
+    late_pattern(r"^how (?:do|are) (.+? and .+?) (?:differ|compare|different)$", re.I),
+    late_pattern(rf"^(?:which|what) (?:one )?is (?:{_ADJECTIVE})[^,:]*[,:]\s*(.+? or .+)$", re.I),
+    late_pattern(r"^(?:should|do|would) (?:i|we|you) (?:use|choose|pick|prefer|learn|recommend) (.+? or .+)$", re.I),
 )
-_LIST_JOINT = re.compile(r"(?:(?<!\s)\s+)?,\s*(?:and\s+|or\s+)?|(?<!\s)\s+(?:and|or|&)\s+", re.I)
-_CONTEXT = re.compile(r"(?<!\s)\s+((?:for|in|on|at|when|if|with|under|during|regarding)\s+.+)$", re.I)
+_LIST_JOINT = late_pattern(r"(?:(?<!\s)\s+)?,\s*(?:and\s+|or\s+)?|(?<!\s)\s+(?:and|or|&)\s+", re.I)
+_CONTEXT = late_pattern(r"(?<!\s)\s+((?:for|in|on|at|when|if|with|under|during|regarding)\s+.+)$", re.I)
 _LEAD = frozenset(
     [
         "choose", "compare", "comparing", "comparison", "describe", "difference", "differences", "explain",
@@ -245,8 +246,8 @@ _TAIL = frozenset(["better", "differ", "different", "faster", "slower"])
 _ITEMS = range(2, 4)
 _ITEM_WORDS = 8
 
-_FOR = re.compile(r"^(.+?) and (.+?) for (.+)$", re.I)
-_FOR_LEAD = re.compile(r"^what are (?:the |some )?", re.I)
+_FOR = late_pattern(r"^(.+?) and (.+?) for (.+)$", re.I)
+_FOR_LEAD = late_pattern(r"^what are (?:the |some )?", re.I)
 _NOUN_WORDS = 4
 _NO_NOUN = frozenset(
     [
@@ -395,7 +396,7 @@ def _two_for_one(text: str) -> list[str]:
     return [f"{first} for {purpose}", f"{second} for {purpose}"]
 
 
-_JOINED = re.compile(r";|\band\b", re.I)
+_JOINED = late_pattern(r";|\band\b", re.I)
 
 
 def joins_parts(query: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from webrag_core.indexing.graph.names import looks_like_code
+from webrag_core.late_pattern import late_pattern
 
 Kind = Literal[
     "quotes",
@@ -76,11 +77,11 @@ _PATTERNS: tuple[tuple[Kind, str], ...] = (
     ("cell", rf"^(?:what|which)(?:'s| is| are)?(?: the)? (?:\w+ ){{0,2}}{_CELL} (?:of|for|does|is|has) {_THING}{_END}"),
     ("cell", rf"\b{_CELL} (?:of|for) {_THING}{_END}"),
 )  # fmt: skip
-_COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _PATTERNS)
-_QUOTED = re.compile(r"[`\"“]([^`\"”]{1,80})[`\"”]|'([\w.:()-]{2,80})'")
-_TOKEN = re.compile(r"(?<![\w:.-])[\w:.-]*\w(?:\(\))?")  # begins only where a run begins: linear
-_CAPITALS = re.compile(r"[A-Z][A-Z0-9_]{2,}")
-_HUMPS = re.compile(r"(?=\w+\Z)[A-Za-z]+?[a-z][A-Z]\w*")
+_COMPILED = tuple((kind, late_pattern(pattern, re.IGNORECASE)) for kind, pattern in _PATTERNS)
+_QUOTED = late_pattern(r"[`\"“]([^`\"”]{1,80})[`\"”]|'([\w.:()-]{2,80})'")
+_TOKEN = late_pattern(r"(?<![\w:.-])[\w:.-]*\w(?:\(\))?")  # begins only where a run begins: linear
+_CAPITALS = late_pattern(r"[A-Z][A-Z0-9_]{2,}")
+_HUMPS = late_pattern(r"(?=\w+\Z)[A-Za-z]+?[a-z][A-Z]\w*")
 
 
 @dataclass(frozen=True, slots=True)

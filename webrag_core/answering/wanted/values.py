@@ -7,6 +7,8 @@ import re
 from functools import lru_cache
 from typing import Literal
 
+from webrag_core.late_pattern import late_pattern
+
 Value = Literal[
     "number", "figure", "money", "date", "duration", "length", "weight", "temperature", "age", "frequency", "telephone"
 ]
@@ -109,7 +111,7 @@ _VALUES: dict[Value, tuple[str, ...]] = {
         _AMOUNT + _any("times? mal"),
     ),
 }
-_PATTERNS = {value: re.compile("|".join(patterns), re.IGNORECASE) for value, patterns in _VALUES.items()}
+_PATTERNS = {value: late_pattern("|".join(patterns), re.IGNORECASE) for value, patterns in _VALUES.items()}
 _MEASURES = (
     "timeout limit size capacity interval port length width height depth weight price cost fee age temperature speed"
     " quota maximum minimum number percentage rate distance duration population voltage power deadline"
@@ -177,7 +179,7 @@ _NO_KEYWORD = (
     " will would has have had if list show change set configure open close add remove use get find make create increase"
     " reduce limit choose check allow the an?"
 )
-_SENTENCE = re.compile(rf"{_any(_NO_KEYWORD)}", re.IGNORECASE)
+_SENTENCE = late_pattern(rf"{_any(_NO_KEYWORD)}", re.IGNORECASE)
 _SIDES = r"^(?:which|what|who|is|are|was|does|do|has|have)\b.{1,120}\b"  # a comparison of two things
 _COMPARISONS: tuple[tuple[str, tuple[Value, ...]], ...] = (
     ("(?:lighter|heavier)", ("weight",)),
@@ -188,10 +190,10 @@ _COMPARISONS: tuple[tuple[str, tuple[Value, ...]], ...] = (
     ("(?:taller|wider|higher|deeper|thicker|larger|bigger|smaller|narrower|lower|faster|slower)", ("number",)),
 )
 _ALL = (*_QUESTIONS, *((rf"{_SIDES}{word}\b.{{1,120}}\bor\b", values) for word, values in _COMPARISONS))
-_RULES = tuple((re.compile(pattern, re.IGNORECASE), frozenset(values)) for pattern, values in _ALL)
+_RULES = tuple((late_pattern(pattern, re.IGNORECASE), frozenset(values)) for pattern, values in _ALL)
 _KEYWORDS: tuple[tuple[re.Pattern[str], frozenset[Value]], ...] = tuple(
     (
-        re.compile(
+        late_pattern(
             rf"^(?!{_any(_NO_KEYWORD)})(?:[\w.+'’-]+ ){{0,6}}?{_any(words)}(?! (?:up|\w+ing|est|sont|de vente)\b)"
             r"(?= |$)",
             re.IGNORECASE,
@@ -201,12 +203,12 @@ _KEYWORDS: tuple[tuple[re.Pattern[str], frozenset[Value]], ...] = tuple(
     for words, values in _MEASURED
 )
 """Words without a sentence that name what is measured: `router port`, `ticket price child`, `prix passeport`."""
-_TOPICAL = re.compile(
+_TOPICAL = late_pattern(
     r"^(?:how (?:do|does|can|could|should|would|to|is|are)|who|why|where|can|could|may|should)\b", re.I
 )
 _MAX_READ = 2_000
 _MOST_KEYWORDS = 7
-_NAMES = re.compile(r"(?<![^\W\d_])[^\W\d_]+[ -]?\d[\w.]*")  # with digits: X210, branch 12
+_NAMES = late_pattern(r"(?<![^\W\d_])[^\W\d_]+[ -]?\d[\w.]*")  # with digits: X210, branch 12
 
 
 def values_wanted(question: str) -> frozenset[Value]:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from webrag_core.late_pattern import late_pattern
+
 MAX_NAME = 160
 """Characters of a qualified name."""
 
 _NAME = r"[^\W\d][\w$]*(?:(?:\.|::)[\w$]+)*"
 _COMMAND = r"[A-Z][A-Z0-9_]+(?: [A-Z][A-Z0-9_]+){1,3}"  # CREATE INDEX
 _OPTION = r"--?[A-Za-z][\w-]*"
-_IS_NAME = re.compile(_NAME)
-_IS_COMMAND = re.compile(_COMMAND)
-_IS_OPTION = re.compile(_OPTION)
-_REFERENCE = re.compile(rf"(?:(?:await|async|new)\s+|@)?(?P<name>{_NAME}|{_COMMAND}|{_OPTION})(?P<call>\([^()]*\))?")
-_SIGNATURE_END = re.compile(r"[(\[<{=,;!]|->|(?<!:):(?!:)|\s\.\.\.")
-_BETWEEN = re.compile(r"[\s*&]+")
+_IS_NAME = late_pattern(_NAME)
+_IS_COMMAND = late_pattern(_COMMAND)
+_IS_OPTION = late_pattern(_OPTION)
+_REFERENCE = late_pattern(rf"(?:(?:await|async|new)\s+|@)?(?P<name>{_NAME}|{_COMMAND}|{_OPTION})(?P<call>\([^()]*\))?")
+_SIGNATURE_END = late_pattern(r"[(\[<{=,;!]|->|(?<!:):(?!:)|\s\.\.\.")
+_BETWEEN = late_pattern(r"[\s*&]+")
 _LONGEST_HEAD = 6  # words before the name: more are a sentence
 # words that declare, and name nothing by themselves; values, which everything mentions
 _KEYWORDS = frozenset(
@@ -25,7 +27,7 @@ _KEYWORDS = frozenset(
 )  # fmt: skip
 _VALUES = frozenset({"None", "True", "False", "NULL", "null", "nil", "true", "false", "self", "this"})
 # what generators put before a name in the fragment of a link
-_FRAGMENT_PREFIX = re.compile(
+_FRAGMENT_PREFIX = late_pattern(
     r"(?:module-|cmdoption-|envvar-|c\.|std-|(?:method|tymethod|variant|structfield|associatedconstant|fn|macro)\.)"
 )
 

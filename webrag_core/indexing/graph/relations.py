@@ -16,29 +16,30 @@ from webrag_core.indexing.graph.names import linked_name, referred_name
 from webrag_core.indexing.graph.quoting import BlockSentences
 from webrag_core.indexing.graph.structure import Structure
 from webrag_core.indexing.markdown import Block, plain_text
+from webrag_core.late_pattern import late_pattern
 
 MENTIONS_PER_SECTION = 40
 """Symbols and terms that one section mentions, the first ones."""
 
-_INLINE = re.compile(
+_INLINE = late_pattern(
     r"(?<!!)\[(?P<text>(?:[^\[\]\\\n]|\\.|\[[^\[\]\n]*\]){0,1000}+)\]\((?P<url>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*+)\)"
     r"|(?<!`)(?P<ticks>`+)(?P<code>[^`\n]{1,200})(?P=ticks)(?!`)"
 )
-_CODE_ALONE = re.compile(r"[*_]*(`+)(?P<code>[^`\n]{1,200})\1[*_]*")
-_LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
-_SEE_ALSO = re.compile(r"\bsee also\b", re.IGNORECASE)
-_SEE_ALSO_ALONE = re.compile(r"\W*see also\W*", re.IGNORECASE)
-_DEPRECATED = re.compile(r"(?<!not )(?<!never )(?<!no longer )\bdeprecated\b", re.IGNORECASE)
-_SUBJECT = re.compile(
+_CODE_ALONE = late_pattern(r"[*_]*(`+)(?P<code>[^`\n]{1,200})\1[*_]*")
+_LIST_ITEM = late_pattern(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
+_SEE_ALSO = late_pattern(r"\bsee also\b", re.IGNORECASE)
+_SEE_ALSO_ALONE = late_pattern(r"\W*see also\W*", re.IGNORECASE)
+_DEPRECATED = late_pattern(r"(?<!not )(?<!never )(?<!no longer )\bdeprecated\b", re.IGNORECASE)
+_SUBJECT = late_pattern(
     r"(?<!`)(`+)(?P<code>[^`\n]{1,200})\1[^`.]{0,60}?\b(?:is|are|was|were|been|now)\s+(?:\w+\s+)?deprecated\b"
 )
-_REPLACEMENT = re.compile(
+_REPLACEMENT = late_pattern(
     r"\b(?:us(?:e|ing)|favou?r of|replaced (?:by|with)|superseded by|prefer)\s(?:the\s)?(?:new\s)?"
     r"\[?(`+)(?P<code>[^`\n]{1,200})\1(?:\]\((?P<url>[^()\s]*)\))?",
     re.IGNORECASE,
 )
 # of one way to use a thing, not of the thing
-_IN_PART = re.compile(
+_IN_PART = late_pattern(
     r"\bdeprecat(?:ed|ion)\b[^.]{0,80}?(?:warning is (?:emitted|issued|raised)|param|argument|keyword|option|flag|form"
     r"|use of|usage|passing|calling|if |when |[*_]\w+[*_])",
     re.IGNORECASE,

@@ -7,45 +7,46 @@ import re
 from webrag_core.language.dialogue.fragments import put_in
 from webrag_core.language.dialogue.topics import AUXILIARIES, Topic, clause_of, names_of, topic_of
 from webrag_core.language.stop_words import ENGLISH
+from webrag_core.late_pattern import late_pattern
 
-_LEAD = re.compile(
+_LEAD = late_pattern(
     r"^(?:(?:and|but|so|or|also|then|now|well|ok|okay|thanks|thank you|great|yes|no|hmm?)\b[,;:]?\s+)+", re.I
 )
-_CONTINUES = re.compile(r"^(?:and|but|or|so|then|also)\b", re.I)
-_ABOUT = re.compile(r"^(?:what|how) about\s+", re.I)
-_CONDITION = re.compile(r"^what (?=(?:if|when)\b)", re.I)
-_BARE = re.compile(
+_CONTINUES = late_pattern(r"^(?:and|but|or|so|then|also)\b", re.I)
+_ABOUT = late_pattern(r"^(?:what|how) about\s+", re.I)
+_CONDITION = late_pattern(r"^what (?=(?:if|when)\b)", re.I)
+_BARE = late_pattern(
     r"^(?P<wh>why not|how come|why|how|where|when|who|what for|since when|until when|from when|by when|from where"
     r"|by whom|for whom|for how long|how (?:long|much|many|often|far|soon|fast|old|big|large)"
     r"|(?:since|from|in|until|by|for|with|on|at) (?:which|what) \w+)"
     r"(?: (?:is|was|are|were|does|did) (?:that|this|it|so))?(?: so)?$",
     re.I,
 )
-_REASON = re.compile(r"^(?:why|how come)\b", re.I)
-_OPEN = re.compile(
+_REASON = late_pattern(r"^(?:why|how come)\b", re.I)
+_OPEN = late_pattern(
     r"^(?:which|what|who|whom|whose|when|where|how (?!(?:do|does|did|can|could|should|to)\b)\w+)\b", re.I
 )
 _WH = r"(?:what|which|who|whom|whose|when|where|why|how)"
 _AUX = "|".join(AUXILIARIES)
-_MORE = re.compile(
+_MORE = late_pattern(
     r"(?:(?:tell|show|give) me more|more|go on|continue|explain(?: more)?|in detail|(?:more |further )?(?:details?"
     r"|information)"
     r"|(?:(?:can|could) you )?(?:give|show)(?: me)?(?: an| some)? examples?|(?:an|any|some)? ?examples?"
     r"|what['’]s included)(?: please)?",
     re.I,
 )
-_OTHER_DEED = re.compile(r"^(?P<verb>[a-z]+(?: (?:up|off|out|on))?) (?:it|them|one|that|this|those)\b(?P<rest>.*)$")
-_HAS_QUESTION = re.compile(rf"\b{_WH}\b", re.I)
-_INVERTED = re.compile(rf"^(?:{_AUX}|please|tell|explain|describe|show|list|compare|find|give)\b", re.I)
-_PREPOSITION = re.compile(
+_OTHER_DEED = late_pattern(r"^(?P<verb>[a-z]+(?: (?:up|off|out|on))?) (?:it|them|one|that|this|those)\b(?P<rest>.*)$")
+_HAS_QUESTION = late_pattern(rf"\b{_WH}\b", re.I)
+_INVERTED = late_pattern(rf"^(?:{_AUX}|please|tell|explain|describe|show|list|compare|find|give)\b", re.I)
+_PREPOSITION = late_pattern(
     r"^(?:for|in|on|with|without|of|from|at|by|to|under|over|after|before|during|as|if|when|unless|until|since|via"
     r"|through|against|between|outside|inside|within|per|above|below|near|than|instead of|because of)\b",
     re.I,
 )
-_DETERMINED = re.compile(r"^(?:the|an?|any|some|other|another|more|my|your|our) \S+$", re.I)
+_DETERMINED = late_pattern(r"^(?:the|an?|any|some|other|another|more|my|your|our) \S+$", re.I)
 _MOST_OF_FRAGMENT = 9  # words
 
-_EMPTY_IT = re.compile(
+_EMPTY_IT = late_pattern(
     r"\bit(?=(?: (?:is|was|be|would be))?(?: (?:\w+ly|so|always|even|still))? (?:possible|necessary|better|best"
     r"|ok|okay|recommended|true|safe|legal|illegal|allowed|forbidden|worth|normal|important|required|mandatory|easy|hard"
     r"|difficult|fine|good|bad|wise|enough|advisable|compulsory|permitted|likely|useful)\b)"
@@ -54,7 +55,7 @@ _EMPTY_IT = re.compile(
     r"|\bit(?=(?:['’]s| is| was) (?:\w+ )?(?:to|that) )|\bis it that\b|\bwhat time is it\b",
     re.I,
 )
-_PRONOUN = re.compile(
+_PRONOUN = late_pattern(
     r"\b(?P<whose>its|their|his|her(?= \w))\b"
     r"|\b(?P<person>he|she|him|her)\b"
     r"|\b(?P<many>they|them|these|those)\b(?! (?:who|that|which)\b)"
@@ -67,7 +68,7 @@ _PRONOUN = re.compile(
     r"|holds?|did)\b)",
     re.I,
 )
-_BOUNDARY = re.compile(
+_BOUNDARY = late_pattern(
     r"[,;:]|\b(?:when|if|before|after|because|while|once|until|since|so that|although|that|which|who|and|or|but)\b",
     re.I,
 )
@@ -82,12 +83,12 @@ _BEGIN_CLAUSE = frozenset(
     re.findall(r"\w+", "i you we he she it they there the a an my your our his her its their people")
 )
 _ANY_NOUN = frozenset(re.findall(r"\w+", "person place thing process procedure step option command file setting value"))
-_CHOICE = re.compile(
+_CHOICE = late_pattern(
     r"\b(?:the )?(first|second|former|latter|last)(?: (?:one|of (?:them|these|those|the two)))?\b", re.I
 )
-_PAIR = re.compile(r"\b(?:between|compare|either) (.+?) (?:and|or|with|to) (.+)$|^(.+?) (?:vs\.?|versus) (.+)$", re.I)
-_OPEN_END = re.compile(r"\b(?:then|else|instead|afterwards|otherwise|both|the same|neither|the other)$", re.I)
-_DEFINITION = re.compile(r"^(?:what|who)(?:['’]s| is| are| was| were) (?:an? )?\w+$", re.I)
+_PAIR = late_pattern(r"\b(?:between|compare|either) (.+?) (?:and|or|with|to) (.+)$|^(.+?) (?:vs\.?|versus) (.+)$", re.I)
+_OPEN_END = late_pattern(r"\b(?:then|else|instead|afterwards|otherwise|both|the same|neither|the other)$", re.I)
+_DEFINITION = late_pattern(r"^(?:what|who)(?:['’]s| is| are| was| were) (?:an? )?\w+$", re.I)
 _GENERAL = frozenset(
     re.findall(
         r"\w+",
@@ -100,19 +101,19 @@ _GENERAL = frozenset(
         people someone anybody anyone""",
     )
 )
-_FORM = re.compile(
+_FORM = late_pattern(
     rf"^(?:{_WH}\b ?)?(?:(?:long|much|many|often|far|old|big|soon) )?(?:{_AUX})\b ?(?:(?:i|you|we|one|he|she|it|they"
     r"|people|someone|somebody|anybody)\b ?(?:(?:have|need|want|get) to )?(?:not )?\w*)?",
     re.I,
 )
-_FIRST_VERB = re.compile(rf"^{_WH} \w+\b", re.I)
-_KIND_IS_NAMED = re.compile(
+_FIRST_VERB = late_pattern(rf"^{_WH} \w+\b", re.I)
+_KIND_IS_NAMED = late_pattern(
     r"\b(?:an?|the|which|what|this|that|\w+er|wrong|right|other|another|new|old|second|first) $", re.I
 )
-_WORD = re.compile(r"\w+(?:['’.:/_-]+\w+)*")
-_GOES = re.compile(r"\b(?:get|go|come|travel|drive|walk|move) $", re.I)
-_SUBJECT_NEXT = re.compile(rf"(?:^|\b(?:{_AUX}|when|if|before|after|until|because) )$", re.I)
-_BEHIND = re.compile(r"\b(?:for|of|to|before|after|by|with|without|from|about|on|in) $", re.I)
+_WORD = late_pattern(r"\w+(?:['’.:/_-]+\w+)*")
+_GOES = late_pattern(r"\b(?:get|go|come|travel|drive|walk|move) $", re.I)
+_SUBJECT_NEXT = late_pattern(rf"(?:^|\b(?:{_AUX}|when|if|before|after|until|because) )$", re.I)
+_BEHIND = late_pattern(r"\b(?:for|of|to|before|after|by|with|without|from|about|on|in) $", re.I)
 _LONGEST_OWNER = 4  # words before "’s"
 _LONG_TOPIC = 9  # words, from which on a topic stands behind the question
 

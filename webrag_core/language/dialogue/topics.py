@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from webrag_core.language.stop_words import ENGLISH
+from webrag_core.late_pattern import late_pattern
 
 AUXILIARIES = (
     "is", "are", "was", "were", "do", "does", "did", "can", "could", "should", "would", "will", "may", "might", "must",
@@ -13,47 +14,47 @@ AUXILIARIES = (
 )  # fmt: skip
 _AUX = "|".join(AUXILIARIES)
 _SOMEBODY = r"(?:i|you|we|one|he|she|they|it|people|someone|somebody|anybody|anyone|everybody)"
-_LEAD = re.compile(r"^(?:(?:and|but|so|or|also|then|please)\b[,;:]?\s+)+", re.I)
+_LEAD = late_pattern(r"^(?:(?:and|but|so|or|also|then|please)\b[,;:]?\s+)+", re.I)
 _PARTICLE = r"(?:(?:up|off|out|on|in|down|over|back|away)\b (?=\S))?"
-_DEED = re.compile(
+_DEED = late_pattern(
     rf"^(?:(?:how|where|when|why|what)\b ?)?(?:(?:{_AUX})\b {_SOMEBODY}\b|to\b)"
     rf" ?(?:(?:have|need|want|get) to )?(?:not )?(?P<deed>(?P<verb>\w+) {_PARTICLE}(?P<noun>.+))$",
     re.I,
 )
 _MAKING = frozenset(["add", "build", "create", "get", "make", "open", "order", "register", "set", "start"])
-_NEW = re.compile(r"^(?:a new|another) ", re.I)  # not new any more in the question behind
-_COMPARED = re.compile(r"\bdifferences? (?:\w+ )*?between (?P<noun>.+)$", re.I)
-_BEING = re.compile(r"^(?:what|who|where|when|why|how(?: \w+)?)(?:['’]s| is| are| was| were)\s+(?P<noun>.+)$", re.I)
-_KIND_WANTED = re.compile(
+_NEW = late_pattern(r"^(?:a new|another) ", re.I)  # not new any more in the question behind
+_COMPARED = late_pattern(r"\bdifferences? (?:\w+ )*?between (?P<noun>.+)$", re.I)
+_BEING = late_pattern(r"^(?:what|who|where|when|why|how(?: \w+)?)(?:['’]s| is| are| was| were)\s+(?P<noun>.+)$", re.I)
+_KIND_WANTED = late_pattern(
     rf"^(?P<wh>(?:\w+ )?(?:what|which|whose|how many|how much)\b(?: (?!(?:{_AUX})\b)\S+){{1,8}}?) (?:{_AUX})\b"
     r" (?P<rest>.+)$",
     re.I,
 )
-_PLAIN = re.compile(rf"^(?:\w+ )?(?:what|which|who|when|where|why|how(?: \w+)?) (?:{_AUX})\b (?P<rest>.+)$", re.I)
-_SUBJECT = re.compile(
+_PLAIN = late_pattern(rf"^(?:\w+ )?(?:what|which|who|when|where|why|how(?: \w+)?) (?:{_AUX})\b (?P<rest>.+)$", re.I)
+_SUBJECT = late_pattern(
     r"^(?:who|what|(?:which|how many|how much)\b (?P<many>\S+?s|people|men|women|children)(?: \w+(?= \w+s? ))?)"
     rf"\s+(?!(?:{_AUX})\b)\w+ (?P<noun>.+)$",
     re.I,
 )
-_SELECTED = re.compile(
+_SELECTED = late_pattern(
     r"^which (?P<kind>(?!\w+s\b|(?:two|three|four|five|six|seven|other)\b)\w+(?: (?!\w+s\b)\w+)*) (?P<rest>\w+s .+)$",
     re.I,
 )
-_OPENED = re.compile(rf"^(?:{_AUX})\b (?P<rest>.+)$", re.I)
+_OPENED = late_pattern(rf"^(?:{_AUX})\b (?P<rest>.+)$", re.I)
 # each word is read in one way only: "called" ends in "ed" too, and two ways for each word are 2 ** n for n of them
-_ENDS = re.compile(
+_ENDS = late_pattern(
     r"(?> (?:good for|for|like|about|called|named|made of|made|built|kept|put|found|sold|used|there|work|works|mean"
     r"|means|take|last|cost|start|begin|end|stop|open|close|happen|expire|retire|need|have|contain|live|stay|serve|come|exist"
     r"|\w{3,}ed)\b)+$",
     re.I,
 )
-_VERB = re.compile(
+_VERB = late_pattern(
     r" (?:accept|allows?|asks?|become|belong|call|comes?|contains?|cost|draw|ends?|gets?|have|has|hold|includes?|keeps?"
     r"|know|last|lets?|lives?|makes?|means?|needs?|offers?|provides?|requires?|serve|start|stays?|supports?|take|uses?"
     r"|works?|\w{3,}ed|be)\b.*$",
     re.I,
 )
-_HOLDS = re.compile(
+_HOLDS = late_pattern(
     r"^(?P<subject>.+?) (?:have|support|use|include|contain|offer|provide|need|require|allow|accept) (?P<object>.+)$",
     re.I,
 )
@@ -64,18 +65,20 @@ _MEASURES = frozenset(
         percent size share part amount number many much""",
     )
 )
-_FORM = re.compile(
+_FORM = late_pattern(
     r"^(?:how|what|which|who|where|when|why)\b(?:['’]s)?(?: (?:long|much|many|often|far|old|soon))?"
     rf" ?(?:(?:{_AUX})\b ?)?(?:{_SOMEBODY}\b ?)?|^(?:{_AUX})\b (?:{_SOMEBODY}\b ?)?",
     re.I,
 )
-_PREPOSITION = re.compile(r"^(?:on|in|at|to|for|from|of|with|by)\s+(?=\S)", re.I)
-_ARTICLE = re.compile(r"^(?:the|an?|my|your|our|their|his|her|its|this|that|these|those|any|some)\s+", re.I)
-_DATE = re.compile(
+_PREPOSITION = late_pattern(r"^(?:on|in|at|to|for|from|of|with|by)\s+(?=\S)", re.I)
+_ARTICLE = late_pattern(r"^(?:the|an?|my|your|our|their|his|her|its|this|that|these|those|any|some)\s+", re.I)
+_DATE = late_pattern(
     r"\d|(?:January|February|March|April|May|June|July|August|September|October|November|December)\b(?! \w+ [A-Z])"
 )
-_NAME = re.compile(r"(?:[A-Z0-9][\w.'’+/-]*|[a-z]+[A-Z_][\w.]*|\w+[._/]\w[\w./]*)(?: (?:of )?(?:[A-Z0-9][\w.'’+/-]*))*")
-_OF_NAME = re.compile(rf"\bof ((?:the )?{_NAME.pattern})$")
+_NAME = late_pattern(
+    r"(?:[A-Z0-9][\w.'’+/-]*|[a-z]+[A-Z_][\w.]*|\w+[._/]\w[\w./]*)(?: (?:of )?(?:[A-Z0-9][\w.'’+/-]*))*"
+)
+_OF_NAME = late_pattern(rf"\bof ((?:the )?{_NAME.pattern})$")
 
 
 @dataclass(frozen=True, slots=True)
