@@ -19,7 +19,8 @@ Capability = Literal["dense"]
 class Contract(BaseModel):
     """Base model: unknown fields are an error."""
 
-    model_config = ConfigDict(extra="forbid")
+    # an import does not pay for the schemas of a hundred models, most of which it has no use for
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 class MatchSpan(Contract):

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.readable import Readable, counted, shortened
@@ -44,6 +44,8 @@ class CorpusSearch(Readable, BaseModel):
     `model_id` names the embedding model, `weights` the released weights of the scorer (None: those that ship; see
     `retrieval.weights`). `degraded` lists what the search had to do without.
     """
+
+    model_config = ConfigDict(defer_build=True)
 
     query: str
     queries: list[str]
