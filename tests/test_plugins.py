@@ -17,7 +17,7 @@ from webrag_core import extending, plugins
 from webrag_core.acquisition.plugins import GuardedAcquirer
 from webrag_core.config import load_settings
 from webrag_core.conversion.convert import convert_page
-from webrag_core.corpus.ingestor import make_acquirer
+from webrag_core.corpus.acquirers import make_acquirer
 from webrag_core.errors import InvalidInputError, PluginError
 from webrag_core.extending import AcquiredPage
 from webrag_core.plugins import PluginGroup

@@ -37,7 +37,7 @@ from benchmarks.retrieval.vectors import GOLDENS, SITES
 from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
 from evals.walks.goldens import load_goldens
 from webrag_core.config import Settings, load_settings
-from webrag_core.corpus.ingestor import make_acquirer
+from webrag_core.corpus.acquirers import make_acquirer
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.providers.static_model import token_ids, token_vectors
 from webrag_core.retrieval.bm25 import count_terms, search_parents

@@ -17,7 +17,7 @@ from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.browser import chromium
 from webrag_core.acquisition.browser.acquirer import BrowserAcquirer
 from webrag_core.config import Settings, load_settings
-from webrag_core.corpus.ingestor import make_acquirer
+from webrag_core.corpus.acquirers import make_acquirer
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 
 pytestmark = [pytest.mark.alone, needs_chromium]

@@ -15,7 +15,7 @@ import pytest
 from tests.acquisition.local_server import Page, Site, reply, serving
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
-from webrag_core.corpus.ingestor import make_acquirer
+from webrag_core.corpus.acquirers import make_acquirer
 from webrag_core.errors import FetchError, Reason
 from webrag_core.store.database import Database
 from webrag_core.store.leases import HostLeases
@@ -26,7 +26,7 @@ HTML = reply(b"<!DOCTYPE html><title>t</title><p>text", "content-type: text/html
 _WORKER = """
 import asyncio, sys
 from webrag_core.config import Settings
-from webrag_core.corpus.ingestor import make_acquirer
+from webrag_core.corpus.acquirers import make_acquirer
 from webrag_core.errors import FetchError
 from webrag_core.store.database import Database
 

@@ -10,7 +10,7 @@ from tests.command_line import Webrag, webrag_here
 from tests.plugin_packages import Install, install
 from webrag_core.acquisition.plugins import GuardedAcquirer
 from webrag_core.config import Settings, load_settings
-from webrag_core.corpus.ingestor import make_acquirer, same_web
+from webrag_core.corpus.acquirers import make_acquirer, same_web
 from webrag_core.errors import FetchError, InvalidInputError, PluginError, Reason
 
 __all__ = ["install", "webrag_here"]

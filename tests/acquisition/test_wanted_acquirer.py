@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from webrag_core.config import Settings
-from webrag_core.corpus.ingestor import make_acquirer
+from webrag_core.corpus.acquirers import make_acquirer
 from webrag_core.errors import InvalidInputError
 
 

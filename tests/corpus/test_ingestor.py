@@ -18,7 +18,7 @@ from tests.corpus.corpora import broken_rules, rows, texts
 from webrag_core.acquisition.urls import MAX_PAGE_URL_CHARS
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import Settings
-from webrag_core.corpus.ingestor import make_acquirer
+from webrag_core.corpus.acquirers import make_acquirer
 from webrag_core.errors import FetchError, Reason
 from webrag_core.indexing.pipeline import Corpus
 
@@ -277,7 +277,7 @@ def test_who_only_asks_what_is_stored_imports_no_client_of_http(tmp_path: Path) 
     script = (
         "import asyncio, sys\n"
         "from webrag_core.config import Settings\n"
-        "from webrag_core.corpus.ingestor import make_acquirer\n"
+        "from webrag_core.corpus.acquirers import make_acquirer\n"
         "asyncio.run(make_acquirer(Settings()).aclose())\n"
         "print(*sys.modules)"
     )

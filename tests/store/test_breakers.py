@@ -21,7 +21,7 @@ from webrag_core.acquisition.gate import NetworkGate
 from webrag_core.acquisition.http import HttpAcquirer
 from webrag_core.acquisition.memento.acquirer import MementoAcquirer
 from webrag_core.config import Settings
-from webrag_core.corpus.ingestor import make_acquirer
+from webrag_core.corpus.acquirers import make_acquirer
 from webrag_core.corpus.status import corpus_status
 from webrag_core.corpus.stored_pages import stored_pages
 from webrag_core.errors import ChatError, EmbeddingError, FetchError, Reason

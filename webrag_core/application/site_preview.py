@@ -22,7 +22,7 @@ from webrag_core.application.parameters import SectionParameters
 from webrag_core.application.upkeep import closed
 from webrag_core.conversion.converted_page import ConvertedPage
 from webrag_core.conversion.worker import convert_in_worker
-from webrag_core.corpus.ingestor import acquirer_of
+from webrag_core.corpus.acquirers import acquirer_of
 from webrag_core.corpus.refresh import PageSelection
 from webrag_core.corpus.sources import Source, checked_prefix, find_source, section_key, section_prefix
 from webrag_core.errors import FetchError, InvalidInputError, Reason

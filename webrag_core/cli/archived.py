@@ -24,7 +24,7 @@ async def ingest_archived(urls: Sequence[str], dates: Sequence[str], *, as_json:
 
     Raises InvalidInputError without MEMENTO_TIMEGATE and for an unreadable date.
     """
-    from webrag_core.corpus.ingestor import make_memento_acquirer
+    from webrag_core.corpus.acquirers import make_memento_acquirer
     from webrag_core.indexing.pipeline import Corpus
     from webrag_core.store.database import Database
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
@@ -11,42 +10,36 @@ from typing import TYPE_CHECKING, Literal
 from psycopg import AsyncConnection
 
 from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer, RefusedAnswerError
-from webrag_core.acquisition.late_acquirer import LateHttpAcquirer
 from webrag_core.acquisition.urls import page_url
 from webrag_core.acquisition.warc import WarcAcquirer
-from webrag_core.config import Settings
 from webrag_core.config.fetching import FetchingSettings
 from webrag_core.conversion.canonical import preferred_url
 from webrag_core.conversion.converted_page import EXTRACTOR_VERSION, ConvertedPage
 from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus import documents, refresh_store
+from webrag_core.corpus.acquirers import same_web
 from webrag_core.corpus.audits import note_audit
 from webrag_core.corpus.brake import Brake, HeldBackError, held_alone
 from webrag_core.corpus.documents import FetchRecord, StoredDocument, StoredPage
 from webrag_core.corpus.held_texts import change_by, is_confirmed, note_held
 from webrag_core.corpus.new_documents import NewDocument, store_new
-from webrag_core.corpus.periods import ARCHIVES, basis_of, newest_sighting
+from webrag_core.corpus.periods import basis_of, newest_sighting
 from webrag_core.corpus.recent_failures import recent_failure
 from webrag_core.corpus.replacement import redirected_to_front_page
 from webrag_core.corpus.revisit import SignalRecord
-from webrag_core.corpus.sources import Source
 from webrag_core.corpus.stated_metadata import top_nodes
 from webrag_core.corpus.unchanged import UnchangedPage, record_unchanged
 from webrag_core.corpus.unforeseen import contained
 from webrag_core.corpus.validity import stated, write_stated
 from webrag_core.errors import FetchError, Reason
 from webrag_core.language.detection import UNCLEAR, detected_page
-from webrag_core.plugins import ACQUIRERS
 from webrag_core.result_warnings import Caution
-from webrag_core.store.breakers import Breakers
 from webrag_core.store.database import Database
-from webrag_core.store.leases import HostLeases
 from webrag_core.text_work import beside_loop
 from webrag_core.trace import span
 
 if TYPE_CHECKING:
-    from webrag_core.acquisition.memento.acquirer import MementoAcquirer
-    from webrag_core.acquisition.plugins import Fetching
+    pass
 
 _RETRY_AFTER = timedelta(days=1)
 _DOUBLINGS = 16  # beyond any interval
@@ -77,72 +70,6 @@ class IngestOutcome:
     outcome: Literal["fetched", "unchanged", "reused"]
     bytes_raw: int = 0
     warnings: tuple[Caution, ...] = ()
-
-
-def make_acquirer(settings: Settings, choice: str | None = None, *, database: Database | None = None) -> Acquirer:
-    """Create the configured acquirer: a WARC snapshot when WEBRAG_WARC is set, else the live web.
-
-    `choice`, a source's setting, or WEBRAG_ACQUIRER names it: `http`, or a plugin. Where neither does, the live web is
-    fetched through Firecrawl where FIRECRAWL_API_KEY or FIRECRAWL_API_URL is set, with direct HTTP as the fallback.
-    With `database` the limits per host hold over all processes that share it, else in this acquirer only. Raises
-    InvalidInputError, PluginError; what is wrong with a setting of plain HTTP is raised by the first fetch.
-    """
-    if settings.webrag_warc is not None:
-        return WarcAcquirer(settings.webrag_warc, max_bytes=settings.webrag_max_body_bytes)
-    choice = choice or settings.webrag_acquirer
-    if choice is None:
-        unset = settings.firecrawl_api_key is None and settings.firecrawl_api_url is None
-        choice = "http" if unset else "firecrawl"
-    if choice == "http":
-        return LateHttpAcquirer(lambda: make_fetching(settings, database).direct)
-    from webrag_core.acquisition.plugins import plugin_acquirer
-
-    return plugin_acquirer(choice, make_fetching(settings, database))
-
-
-@asynccontextmanager
-async def acquirer_of(
-    source: Source, common: Acquirer, settings: Settings, database: Database
-) -> AsyncIterator[Acquirer]:
-    """The acquirer that a source asks for, closed afterwards; `common` where it asks for none.
-
-    Raises InvalidInputError for one that cannot be used here.
-    """
-    if source.acquirer is None:
-        yield common
-        return
-    acquirer_of_source = make_acquirer(settings, source.acquirer, database=database)
-    try:
-        yield acquirer_of_source
-    finally:
-        await acquirer_of_source.aclose()
-
-
-def make_fetching(settings: Settings, database: Database | None, *, leased: bool = True) -> Fetching:
-    """What fetches live pages, for plugins too. With `database` failing services are shared over processes, and with
-    `leased` the limits per host as well. Raises InvalidInputError."""
-    # not for those who only read what is stored: the clients of HTTP take long to load
-    from webrag_core.acquisition.gate import NetworkGate
-    from webrag_core.acquisition.http import HttpAcquirer
-    from webrag_core.acquisition.plugins import Fetching
-    from webrag_core.acquisition.politeness import HostQueues
-    from webrag_core.acquisition.robots import ObedientGate, Robots
-
-    gate = NetworkGate(settings)
-    leases = HostLeases(database) if leased and database is not None else None
-    hosts = HostQueues(settings.webrag_host_concurrency, settings.webrag_fetch_timeout, leases=leases)
-    robots = Robots(gate, settings.webrag_user_agent) if settings.webrag_obey_robots else None
-    polite = gate if robots is None else ObedientGate(settings, robots)
-    direct = HttpAcquirer(polite, robots=robots, hosts=hosts, map_seconds=settings.webrag_map_timeout)
-    breakers = None if database is None else Breakers.for_settings(database, settings)
-    return Fetching(settings, gate, direct, breakers)
-
-
-def make_memento_acquirer(settings: Settings, database: Database | None = None) -> MementoAcquirer:
-    """Create the acquirer of copies in a web archive. Raises InvalidInputError without MEMENTO_TIMEGATE."""
-    from webrag_core.acquisition.memento.plugin import make
-
-    return make(make_fetching(settings, database, leased=False))
 
 
 class Ingestor:
@@ -503,12 +430,3 @@ async def _learn_validators(
     if stored.ask_whole != "lies":  # known already: it says nothing new of the others
         await refresh_store.record_signals(connection, stored.source_id, {("validator", moved, changed): 1})
     await note_audit(connection, stored.id, moved=moved, changed=changed)
-
-
-def same_web(acquirer: str) -> list[str]:
-    """Names of the acquirers whose pages are as good as those of `acquirer`: all that fetch the live web, or itself.
-
-    Every plugin but those of archives fetches the live web.
-    """
-    live = {"http", *ACQUIRERS.names()} - ARCHIVES
-    return sorted(live) if acquirer in live else [acquirer]

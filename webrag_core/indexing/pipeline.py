@@ -81,7 +81,7 @@ class Corpus:
         self.rankings = RankingMemory()
         self.chats = ChatEndpoints(settings, self.breakers)
         self.embedder = embedder or make_embedder(settings, self.breakers)
-        self._acquirer = acquirer
+        self.acquirer = acquirer
         self._model = LiveModel(database, self.embedder.identity)
 
     @cached_property
@@ -89,7 +89,7 @@ class Corpus:
         """Fetches and stores pages."""
         from webrag_core.corpus.ingestor import Ingestor
 
-        return Ingestor(self.database, self._acquirer, self.settings)
+        return Ingestor(self.database, self.acquirer, self.settings)
 
     @cached_property
     def indexer(self) -> Indexer:
@@ -113,7 +113,7 @@ class Corpus:
             embedder = make_embedder(settings, Breakers.for_settings(database, settings))
             stack.push_async_callback(embedder.aclose)
             if acquirer is None:
-                from webrag_core.corpus.ingestor import make_acquirer
+                from webrag_core.corpus.acquirers import make_acquirer
 
                 acquirer = make_acquirer(settings, database=database)
                 stack.push_async_callback(acquirer.aclose)
@@ -307,7 +307,7 @@ class Corpus:
     @asynccontextmanager
     async def refresher_of(self, source: Source) -> AsyncIterator[SourceRefresh]:
         """A refresher that fetches with the acquirer that the source asks for. Raises InvalidInputError."""
-        from webrag_core.corpus.ingestor import acquirer_of
+        from webrag_core.corpus.acquirers import acquirer_of
 
         async with acquirer_of(source, self.ingestor.acquirer, self.settings, self.database) as acquirer:
             if acquirer is self.ingestor.acquirer:

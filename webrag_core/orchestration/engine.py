@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
+from typing import TYPE_CHECKING
 
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
@@ -18,12 +19,14 @@ from webrag_core.orchestration.llm_analysis import Analyst
 from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.orchestration.policies import get_policy
 from webrag_core.orchestration.request import AnswerRequest
-from webrag_core.orchestration.run import Run
 from webrag_core.orchestration.stream import streamed
 from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.reranking import make_reranker
 from webrag_core.store.spending import metering
 from webrag_core.trace import traced
+
+if TYPE_CHECKING:
+    from webrag_core.orchestration.run import Run
 
 __all__ = ["AnswerRequest", "OrchestratorEngine", "Progress"]
 
@@ -85,6 +88,8 @@ class OrchestratorEngine:
     async def _metered(
         self, request: AnswerRequest, tell: Tell, conclude: Conclude | None, cost: Cost
     ) -> OrchestrationResult:
+        from webrag_core.orchestration.run import Run  # whoever asks what is stored follows no link
+
         clock = _clock(request.seconds, self._settings.webrag_answer_timeout)
         seeds = request.seeds()
         if len(seeds) > self._settings.webrag_max_pages:

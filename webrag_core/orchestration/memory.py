@@ -9,7 +9,7 @@ from datetime import datetime
 from psycopg import AsyncConnection
 
 from webrag_core.acquisition.urls import page_key
-from webrag_core.corpus.ingestor import same_web
+from webrag_core.corpus.acquirers import same_web
 from webrag_core.indexing.terms import beginnings
 from webrag_core.language.detection import detected
 from webrag_core.orchestration.run_scope import RunScope

@@ -12,7 +12,7 @@ from psycopg import AsyncConnection
 from webrag_core.acquisition.legal_identifiers import parse_legal_identifier
 from webrag_core.acquisition.urls import canonicalise, site_roots
 from webrag_core.config.fetching import FetchingSettings
-from webrag_core.corpus.ingestor import same_web
+from webrag_core.corpus.acquirers import same_web
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.history.document_apis.opening import named_source
 from webrag_core.orchestration.models import QueryType

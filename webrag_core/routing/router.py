@@ -61,7 +61,7 @@ class Router:
 
     async def _read(self, question: Question) -> Read:
         async with self._corpus.database.connection() as connection:
-            return await read_question(connection, question, self._settings, self._corpus.ingestor.acquirer.name)
+            return await read_question(connection, question, self._settings, self._corpus.acquirer.name)
 
     async def _made(self, read: Read, budget: Budget, iteration: Iteration) -> tuple[Read, ExecutionPlan]:
         """The plan, and the question as it is read: a model that plans may complete one that follows another."""

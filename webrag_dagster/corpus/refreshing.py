@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import dagster as dg
 from psycopg import AsyncConnection
 
+from webrag_core.corpus.acquirers import acquirer_of
 from webrag_core.corpus.brake import Brake
 from webrag_core.corpus.documents import confirmed_missing
-from webrag_core.corpus.ingestor import Ingestor, IngestOutcome, acquirer_of
+from webrag_core.corpus.ingestor import Ingestor, IngestOutcome
 from webrag_core.corpus.refresh import RefreshReport, SourceRefresh
 from webrag_core.corpus.sources import ensure_source, split_key
 from webrag_core.drawing.figure import Figure

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import dagster as dg
 
 from webrag_core.config import Settings
-from webrag_core.corpus.ingestor import make_acquirer
+from webrag_core.corpus.acquirers import make_acquirer
 from webrag_core.corpus.refresh_store import unwatched_sources
 from webrag_core.corpus.sources import Shard, Source, list_sources, shard_keys
 from webrag_core.corpus.watch import Flag, WatchResult, flags_version, frozen_snapshot, watch_source

@@ -22,7 +22,7 @@ from webrag_core.acquisition.gate import NetworkGate
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import Settings, load_settings
 from webrag_core.conversion.convert import convert_page
-from webrag_core.corpus.ingestor import make_acquirer
+from webrag_core.corpus.acquirers import make_acquirer
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.providers import rate_limits
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from webrag_core.acquisition.memento.acquirer import MementoAcquirer
 from webrag_core.acquisition.urls import page_url
-from webrag_core.corpus.ingestor import make_memento_acquirer
+from webrag_core.corpus.acquirers import make_memento_acquirer
 from webrag_core.corpus.page_batches import gather_bounded
 from webrag_core.errors import FetchError, Reason, StoreError, WebragError
 from webrag_core.history.as_of import AsOf

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.orchestration.engine import OrchestratorEngine
-from webrag_core.orchestration.events import Progress, Tell
 from webrag_core.routing.plan import Task
 from webrag_core.routing.results import Output
+
+if TYPE_CHECKING:
+    from webrag_core.orchestration.engine import OrchestratorEngine
+    from webrag_core.orchestration.events import Progress, Tell
 
 
 @dataclass(frozen=True, slots=True)
