@@ -4,15 +4,11 @@ run them, and show what comes of it."""
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import BeforeValidator, Field
 
 from webrag_core.acquisition.urls import canonicalise
-from webrag_core.answering import guard
-from webrag_core.answering.events import AnswerEvent
-from webrag_core.answering.evidence import conclusion_by
-from webrag_core.answering.models import Answer
 from webrag_core.application.inputs import (
     LONGEST,
     MOST_CONSTRAINTS,
@@ -38,13 +34,9 @@ from webrag_core.application.services import Services
 from webrag_core.config.expansion import ExpansionSettings
 from webrag_core.errors import InvalidInputError
 from webrag_core.feedback.models import LONGEST_QUOTE, LONGEST_TEXT, ActorKind, Better, Feedback, Kind, NewFeedback
-from webrag_core.feedback.store import record
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.models import TimeAxis
-from webrag_core.history.past_search import search_at
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.orchestration.engine import Progress
-from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.orchestration.request import AnswerRequest, check_question, reranker_instruction
 from webrag_core.retrieval.dates import stated_range
 from webrag_core.retrieval.filters import document_types
@@ -58,9 +50,16 @@ from webrag_core.retrieval.request import (
     check_years,
 )
 from webrag_core.retrieval.search import CorpusSearch, search
-from webrag_core.routing.plan import ExecutionPlan
 from webrag_core.routing.question import Question
 from webrag_core.store.database import Database
+
+# a command imports what its operation does when it does it, while its database starts
+if TYPE_CHECKING:
+    from webrag_core.answering.events import AnswerEvent
+    from webrag_core.answering.models import Answer
+    from webrag_core.orchestration.engine import Progress
+    from webrag_core.orchestration.models import OrchestrationResult
+    from webrag_core.routing.plan import ExecutionPlan
 
 MODELS = "models"
 """The actor whose feedback comes from programs."""
@@ -78,6 +77,8 @@ async def search_as_of(
     InvalidInputError."""
     if at is None:
         return await search(corpus, request, instruction=instruction)
+    from webrag_core.history.past_search import search_at
+
     return await search_at(corpus, request, AsOf.parse(at, "at"), time=time, instruction=instruction)
 
 
@@ -86,6 +87,8 @@ class Ask(AskParameters):
 
     def as_question(self) -> Question:
         """The question, checked. Raises InvalidInputError, GuardrailsViolationError, FetchError(INVALID_URL)."""
+        from webrag_core.answering import guard
+
         guard.check_input(self.question)
         check_question(self.question)
         check_date(self.at, self.time)
@@ -154,6 +157,8 @@ class GatherEvidence(EvidenceParameters):
 
     async def run(self, services: Services, progress: Progress | None = None) -> OrchestrationResult:
         """Gather evidence."""
+        from webrag_core.answering.evidence import conclusion_by
+
         conclude = conclusion_by(services.settings)
         return await services.engine.run(self.as_request(services.settings), progress, conclude=conclude)
 
@@ -281,4 +286,6 @@ class RecordFeedback(Operation):
 
     async def run(self, services: Services) -> Feedback:
         """Store it, without weight until an operator accepts it: what sends it may be a model."""
+        from webrag_core.feedback.store import record
+
         return await record(services.corpus.database, self.as_feedback())

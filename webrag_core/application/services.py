@@ -7,22 +7,26 @@ import logging
 from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import anyio
 
 from webrag_core.acquisition.acquirer import Acquirer
-from webrag_core.answering.manager import Manager
 from webrag_core.application.site_runs import SiteRuns
 from webrag_core.config import Settings
 from webrag_core.errors import StoreError, WebragError
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.orchestration.engine import OrchestratorEngine
 from webrag_core.page_text import one_line
 from webrag_core.providers.static_model import count_tokens, token_vectors, token_weights
 from webrag_core.retrieval.request import SearchRequest
 from webrag_core.retrieval.search import search
+
+# whoever only searches has no use for them
+if TYPE_CHECKING:
+    from webrag_core.answering.manager import Manager
+    from webrag_core.orchestration.engine import OrchestratorEngine
 
 logger = logging.getLogger(__name__)
 
@@ -36,14 +40,12 @@ _ENGINE_SHARE = 0.85
 """Share of MCP_TOOL_TIMEOUT for the engine, so that it can return partial results."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Services:
     """Dependencies of the operations, and the turns that their calls take. Answers have their own queue, so that they
     do not exhaust database connections or delay searches; so have the sites that are read."""
 
     corpus: Corpus
-    engine: OrchestratorEngine
-    manager: Manager
     answers: asyncio.Semaphore
     searches: asyncio.Semaphore
     sites: SiteRuns = field(default_factory=SiteRuns)
@@ -53,14 +55,25 @@ class Services:
         cls, corpus: Corpus, answers: asyncio.Semaphore | None = None, searches: asyncio.Semaphore | None = None
     ) -> Self:
         """Those of an open corpus, by default with turns of its own."""
-        engine = OrchestratorEngine(corpus)
         return cls(
             corpus,
-            engine,
-            Manager(corpus, engine),
             answers or asyncio.Semaphore(corpus.settings.mcp_concurrent_answers),
             searches or asyncio.Semaphore(_SEARCHES_AT_ONCE),
         )
+
+    @cached_property
+    def engine(self) -> OrchestratorEngine:
+        """Reads pages and follows links."""
+        from webrag_core.orchestration.engine import OrchestratorEngine
+
+        return OrchestratorEngine(self.corpus)
+
+    @cached_property
+    def manager(self) -> Manager:
+        """Answers questions."""
+        from webrag_core.answering.manager import Manager
+
+        return Manager(self.corpus, self.engine)
 
     @property
     def settings(self) -> Settings:
@@ -132,7 +145,7 @@ class Core:
         async with Corpus.open(self.settings, self._acquirer) as corpus:
             services = Services.over(corpus, self._answers, self._searches)
             await corpus.model_id()
-            await asyncio.to_thread(_load_model)
+            await asyncio.to_thread(_load, services)
             opened.set_result(services)
             if self._problem is not None:
                 logger.warning("the corpus is open now")
@@ -179,8 +192,9 @@ async def run_apart(work: Coroutine[Any, Any, Result]) -> Result:
         raise
 
 
-def _load_model() -> None:
-    """Read the files of the small model, which the first walk would otherwise read in the loop."""
+def _load(services: Services) -> None:
+    """Import what answers, and read the files of the small model: the first call would otherwise do it in the loop."""
+    assert services.manager
     count_tokens(["warm"])
     token_vectors()
     token_weights()

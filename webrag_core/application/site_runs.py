@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
 from webrag_core.application.failure_words import defect_words, failure_words
-from webrag_core.corpus.refresh import PageStep, RefreshReport
 from webrag_core.corpus.sources import find_source
 from webrag_core.errors import BusyError, FetchError, NotStoredError, Reason, WebragError
 from webrag_core.page_text import one_line
@@ -17,6 +16,7 @@ from webrag_core.retrieval.models import Contract
 from webrag_core.trace import traced
 
 if TYPE_CHECKING:
+    from webrag_core.corpus.refresh import PageStep, RefreshReport
     from webrag_core.indexing.pipeline import AddedDocument, Corpus
 
 logger = logging.getLogger(__name__)
@@ -190,6 +190,7 @@ class SiteRun:
 
     async def _add(self, corpus: Corpus) -> None:
         """Read some pages, also those that are beyond the limit of the source."""
+        from webrag_core.corpus.refresh import PageStep
 
         def done(url: str, result: AddedDocument | FetchError) -> None:
             if isinstance(result, FetchError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -103,6 +104,7 @@ def ask(
 
     def answered(show: Show) -> Answer:
         begin_to_open(reads=True)
+        import_module("webrag_core.answering.manager")  # while the database starts
         from webrag_core.answering.events import Done
 
         wanted = question_of(
