@@ -1,4 +1,4 @@
-"""Turns of the garbage collector in a server, which serves nobody meanwhile."""
+"""Turns of the garbage collector: a server serves nobody meanwhile, and of what is imported all stays."""
 
 from __future__ import annotations
 
@@ -13,8 +13,13 @@ _LOADED_SECONDS = 15.0  # by then models are read that are loaded when they are 
 
 
 def collect_rarely() -> None:
-    """Collect rarely from now on, and pass over what is loaded now and soon. Call in the running loop."""
+    """Collect rarely from now on."""
     gc.set_threshold(*_COLLECTED)
+
+
+def collect_rarely_in_loop() -> None:
+    """As `collect_rarely`, and pass over what is loaded now and soon. Call in the running loop."""
+    collect_rarely()
     _leave_out_what_stays()
     asyncio.get_running_loop().call_later(_LOADED_SECONDS, _leave_out_what_stays)
 

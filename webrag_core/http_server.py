@@ -19,7 +19,7 @@ from webrag_core.access_token import SERVE_TOKEN, local_token
 from webrag_core.config import Settings
 from webrag_core.config.serving import ServingSettings
 from webrag_core.errors import InvalidInputError
-from webrag_core.garbage import collect_rarely
+from webrag_core.garbage import collect_rarely_in_loop
 from webrag_core.http_guard import Authority, RequireOwnHost, check_token, is_loopback, parsed_hosts
 from webrag_core.store.embedded import exit_on_sigterm
 
@@ -120,7 +120,7 @@ class _Server(uvicorn.Server):
         if self.started:
             self._listening()
             sys.setswitchinterval(_TURN_SECONDS)
-            collect_rarely()
+            collect_rarely_in_loop()
 
 
 def serve_app(make: Callable[[Settings], ASGIApp], settings: Settings, listening: Callable[[Settings], None]) -> None:

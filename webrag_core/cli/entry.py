@@ -36,6 +36,9 @@ def main() -> None:
     code = client.run(sys.argv[1:])
     if code is not None:
         sys.exit(code)
+    from webrag_core.garbage import collect_rarely
+
+    collect_rarely()
     from webrag_core.cli import main as commands
 
     commands.choose_commands(sys.argv[1:])

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, cast
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
-from webrag_core.garbage import collect_rarely
+from webrag_core.garbage import collect_rarely_in_loop
 from webrag_core.mcp_server.long_messages import END_BYTES, LONGEST_MESSAGE, refusal
 from webrag_core.mcp_server.unreadable_lines import read
 
@@ -86,7 +86,7 @@ def serve(server: WebragServer) -> int:
 
 async def _serve(server: WebragServer) -> int:
     loop = asyncio.get_running_loop()
-    collect_rarely()
+    collect_rarely_in_loop()
     serving = asyncio.ensure_future(_answer(server))
     received: list[int] = []
 

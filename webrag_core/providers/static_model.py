@@ -50,8 +50,7 @@ def _table() -> NDArray[np.float32]:
     return np.ascontiguousarray(table, dtype=np.float32)
 
 
-@lru_cache(maxsize=1)
-def _tokenizer() -> Tokenizer:
+def _read_tokenizer() -> Tokenizer:
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(_file("tokenizers", "l2_supercat_tokenizer_config.json"))
@@ -60,18 +59,24 @@ def _tokenizer() -> Tokenizer:
     return tokenizer
 
 
+@lru_cache(maxsize=1)
+def _tokenizer() -> Tokenizer:
+    """Of whole texts, which few need."""
+    return _read_tokenizer()
+
+
 class _Pieces(dict[str, bytes]):
     """Piece of a text -> its token ids, two bytes each."""
 
     def __init__(self) -> None:
         super().__init__()
-        from tokenizers import Tokenizer, normalizers
+        from tokenizers import normalizers
 
-        self._tokenizer = Tokenizer.from_str(_tokenizer().to_str())
-        self._tokenizer.normalizer = normalizers.Replace(" ", "\u2581")  # without the space before a whole text
+        self.tokenizer = _read_tokenizer()
+        self.tokenizer.normalizer = normalizers.Replace(" ", "\u2581")  # without the space before a whole text
 
     def __missing__(self, piece: str) -> bytes:
-        ids = np.array(self._tokenizer.encode(piece, add_special_tokens=False).ids, dtype=np.uint16).tobytes()
+        ids = np.array(self.tokenizer.encode(piece, add_special_tokens=False).ids, dtype=np.uint16).tobytes()
         if len(piece) <= _MAX_PIECE:
             if len(self) >= _MAX_PIECES:
                 self.clear()
@@ -130,13 +135,13 @@ def known_letters(text: str) -> float:
 
 @lru_cache(maxsize=4096)  # those of a few hundred questions; to count those of all tokens takes a tenth of a second
 def _letters_of_token(token_id: int) -> int:
-    token = _tokenizer().id_to_token(token_id)
+    token = _pieces().tokenizer.id_to_token(token_id)
     return 0 if token is None or token.startswith("<0x") else sum(map(str.isalpha, token))
 
 
 def token_texts() -> list[str]:
     """Text of every token by id, with `▁` for a space."""
-    vocabulary = _tokenizer().get_vocab()
+    vocabulary = _pieces().tokenizer.get_vocab()
     return sorted(vocabulary, key=vocabulary.__getitem__)
 
 
