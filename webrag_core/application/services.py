@@ -19,7 +19,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import StoreError, WebragError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.page_text import one_line
-from webrag_core.providers.static_model import count_tokens, token_vectors, token_weights
+from webrag_core.providers import static_model
 from webrag_core.retrieval.request import SearchRequest
 from webrag_core.retrieval.search import search
 
@@ -195,6 +195,4 @@ async def run_apart(work: Coroutine[Any, Any, Result]) -> Result:
 def _load(services: Services) -> None:
     """Import what answers, and read the files of the small model: the first call would otherwise do it in the loop."""
     assert services.manager
-    count_tokens(["warm"])
-    token_vectors()
-    token_weights()
+    static_model.load()

@@ -41,7 +41,8 @@ def on_corpus(work: Callable[[Services], Coroutine[Any, Any, Result]], turn: Tur
 
 def begin_to_open(*, reads: bool = False) -> None:
     """Start, in threads, what the command will wait for, while this thread imports the rest: the embedded server of a
-    corpus that is there, and where it `reads` the reading model. What fails is said when it is used."""
+    corpus that is there, the small model, and where it `reads` the reading model. What fails is said when it is used.
+    """
     if opened_by_server.get() is not None:
         return
     settings = load_settings()
@@ -50,6 +51,9 @@ def begin_to_open(*, reads: bool = False) -> None:
 
         embedded.exit_on_sigterm()
         _apart(partial(_start_server, settings))
+    from webrag_core.providers import static_model
+
+    _apart(static_model.load)
     if reads and settings.webrag_reader != "none":
         from webrag_core.providers import reading_model
 
