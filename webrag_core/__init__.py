@@ -38,6 +38,7 @@ Names are loaded when they are first used, so that importing one layer never pay
 
 from __future__ import annotations
 
+import gc
 from importlib import import_module
 
 from webrag_core.posix import require_posix
@@ -209,4 +210,11 @@ def __getattr__(name: str) -> object:
         return import_module("importlib.metadata").version("webrag")
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    # what is imported stays: to look through it again and again takes a tenth of the time
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    finally:
+        if collects:
+            gc.enable()
