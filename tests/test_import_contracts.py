@@ -22,7 +22,7 @@ def test_import_contracts_hold() -> None:
 def test_commands_that_fail_early_do_not_pay_for_the_layers() -> None:
     code = (
         "import sys, webrag_core.cli.main, evals.commands, webrag_dagster.commands\n"
-        "heavy = {*'dagster lxml markdown_it mcp numpy psycopg snowballstemmer starlette uvicorn'.split()}\n"
+        "heavy = {*'dagster lxml markdown_it mcp numpy psycopg Stemmer starlette uvicorn'.split()}\n"
         "plugins = {name for name in sys.modules if name.startswith('webrag_core.') and name.endswith('.plugin')}\n"
         "print(heavy & set(sys.modules) | plugins)"
     )

@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Collection
 from functools import lru_cache
 
-import snowballstemmer
+import Stemmer
 
 from webrag_core.language.scripts import FORMAT, script_of_word
 from webrag_core.language.stop_words import stop_words
@@ -138,7 +138,7 @@ class Rules:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._stemmers: dict[str, snowballstemmer.stemmer] = {}
+        self._stemmers: dict[str, Stemmer.Stemmer] = {}
         self._lock = threading.Lock()  # stemmers are stateful
         self._terms: dict[str, str] = {}
 
@@ -182,9 +182,9 @@ class Rules:
                 word = str(self._stemmer(language).stemWord(word)) or word
         return word if word.isascii() else self._folded(word, language)
 
-    def _stemmer(self, language: str) -> snowballstemmer.stemmer:
+    def _stemmer(self, language: str) -> Stemmer.Stemmer:
         if language not in self._stemmers:
-            self._stemmers[language] = snowballstemmer.stemmer(_STEMMERS[language])
+            self._stemmers[language] = Stemmer.Stemmer(_STEMMERS[language])
         return self._stemmers[language]
 
     def _folded(self, word: str, language: str | None) -> str:
