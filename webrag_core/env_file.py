@@ -14,8 +14,6 @@ from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 
-from dotenv import dotenv_values
-
 from webrag_core.corpus_home import ENV_FILE, stray_words
 from webrag_core.errors import InvalidInputError
 
@@ -71,6 +69,8 @@ def read_env_file(file: Path, settings: Iterable[str]) -> dict[str, str]:
     Raises InvalidInputError for a file that cannot be read, that others may change, or that sets a name with one of
     our prefixes that is no setting.
     """
+    from dotenv import dotenv_values  # most have no such file
+
     try:
         with file.open(encoding="utf-8") as stream:
             status = os.fstat(stream.fileno())

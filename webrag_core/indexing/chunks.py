@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from psycopg import AsyncConnection, AsyncCursor
 
-from webrag_core.corpus.documents import StoredVersion
 from webrag_core.indexing.chunker import CHUNKER_VERSION, Chunk
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.indexing.passages import PASSAGES_VERSION, extract_passages
 from webrag_core.indexing.terms import TERMS_VERSION
+
+if TYPE_CHECKING:
+    from webrag_core.corpus.documents import StoredVersion
 
 # types for the binary COPY
 _COLUMNS = {

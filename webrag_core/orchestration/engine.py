@@ -14,7 +14,6 @@ from webrag_core.orchestration.clock import Clock
 from webrag_core.orchestration.conclusion import Conclude
 from webrag_core.orchestration.cost import Cost
 from webrag_core.orchestration.events import Finished, Progress, RunEvent, Tell, telling
-from webrag_core.orchestration.frontier import Frontier
 from webrag_core.orchestration.llm_analysis import Analyst
 from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.orchestration.policies import get_policy
@@ -88,7 +87,9 @@ class OrchestratorEngine:
     async def _metered(
         self, request: AnswerRequest, tell: Tell, conclude: Conclude | None, cost: Cost
     ) -> OrchestrationResult:
-        from webrag_core.orchestration.run import Run  # whoever asks what is stored follows no link
+        # whoever asks what is stored follows no link
+        from webrag_core.orchestration.frontier import Frontier
+        from webrag_core.orchestration.run import Run
 
         clock = _clock(request.seconds, self._settings.webrag_answer_timeout)
         seeds = request.seeds()

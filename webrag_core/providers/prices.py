@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -95,6 +94,8 @@ def load_prices(settings: CostSettings) -> Prices:
 
 @lru_cache(maxsize=4)
 def _read(file: Path, changed: int) -> Prices:
+    import tomllib  # most have no such file
+
     try:
         return Prices.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:

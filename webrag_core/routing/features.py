@@ -14,7 +14,7 @@ from webrag_core.acquisition.urls import canonicalise, site_roots
 from webrag_core.config.fetching import FetchingSettings
 from webrag_core.corpus.acquirers import same_web
 from webrag_core.errors import FetchError, InvalidInputError
-from webrag_core.history.document_apis.opening import named_source
+from webrag_core.history.document_apis.identifiers import named_source
 from webrag_core.orchestration.models import QueryType
 from webrag_core.orchestration.query_analyzer import analyze_query
 from webrag_core.origin import ANSWER, current_origin

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from webrag_core.config import Settings
 from webrag_core.config.answering import AnsweringSettings
 from webrag_core.errors import ChatError, InvalidInputError
-from webrag_core.history.document_apis.opening import named_source
+from webrag_core.history.document_apis.identifiers import named_source
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.result_warnings import log_warning
 from webrag_core.routing.agents.protocol import Agent

@@ -13,7 +13,8 @@ from tests.local_site import SITE, LocalSite, over_pages, page
 from tests.plugin_packages import Install, install
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, InvalidInputError, PluginError
-from webrag_core.history.document_apis.opening import named_source, open_document_apis
+from webrag_core.history.document_apis.identifiers import named_source
+from webrag_core.history.document_apis.opening import open_document_apis
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import OrchestratorEngine
 from webrag_core.origin import ANSWER, asked_by

@@ -35,15 +35,6 @@ async def open_document_apis(
         yield {name: await stack.enter_async_context(_opened(corpus, DOCUMENTS.find(name))) for name in names}
 
 
-def named_source(identifier: str) -> tuple[str, str] | None:
-    """(name of the source, what it is asked for) of an identifier for a plugin of another package, as `wiki:Q42`; None
-    for others. Raises PluginError where two packages have the name."""
-    name, colon, rest = identifier.partition(":")
-    if not colon or not rest or name not in DOCUMENTS or DOCUMENTS.find(name).is_ours:
-        return None
-    return name, rest
-
-
 @asynccontextmanager
 async def _opened(corpus: Corpus, plugin: Plugin) -> AsyncIterator[DocumentApi]:
     opening = plugin.make(corpus)

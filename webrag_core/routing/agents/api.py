@@ -9,8 +9,9 @@ from webrag_core.config.fetching import FetchingSettings
 from webrag_core.corpus.version_texts import version_texts
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
+from webrag_core.history.document_apis.identifiers import named_source
 from webrag_core.history.document_apis.models import DocumentReply
-from webrag_core.history.document_apis.opening import named_source, open_document_apis
+from webrag_core.history.document_apis.opening import open_document_apis
 from webrag_core.result_warnings import Caution
 from webrag_core.routing.agents.protocol import Context
 from webrag_core.routing.plan import ApiFetch, Task
