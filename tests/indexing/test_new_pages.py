@@ -67,7 +67,7 @@ def test_pages_that_are_written_together_are_as_those_written_alone(settings: Se
                 return await rows(
                     corpus.database,
                     "SELECT replace((to_jsonb(d) - 'etag' || jsonb_build_object("
-                    " 'version', to_jsonb(v) - '{body_sha256,sha256}'::text[], 'line', to_jsonb(f),"
+                    " 'version', to_jsonb(v) - '{body_sha256,sha256,inputs_sha256}'::text[], 'line', to_jsonb(f),"
                     " 'links', (SELECT jsonb_agg(to_jsonb(l) - '{id,version_id}'::text[] ORDER BY ordinal)"
                     "  FROM link_candidates l WHERE l.version_id = v.id),"
                     " 'markup', (SELECT to_jsonb(m) - '{version_id,digest}'::text[]"

@@ -8,6 +8,13 @@ from datetime import datetime
 from webrag_core.conversion.markup.models import NO_MARKUP, PageMarkup
 
 EXTRACTOR_VERSION = "html-11"
+READ_HEADERS = frozenset(
+    {
+        *("content-type", "link", "refresh", "x-robots-tag"),
+        *("cf-mitigated", "x-amzn-waf-action", "x-vercel-mitigated", "x-sucuri-block", "x-kpsdk-ct", "x-dd-b"),
+    }
+)
+"""Headers of an answer that conversion reads: a worker gets no others, but for formats of plugins."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ _FIELD = re.compile(
     re.IGNORECASE,
 )
 _SCRIPT = re.compile(rb"<script[\s>]", re.IGNORECASE)
-_HEADER_MARKS = {
+HEADER_MARKS = {
     "cf-mitigated": re.compile(r"challenge|block", re.IGNORECASE),
     "x-amzn-waf-action": re.compile(r"challenge|captcha", re.IGNORECASE),
     "x-vercel-mitigated": re.compile(r"challenge|deny", re.IGNORECASE),
@@ -244,7 +244,7 @@ def _title(body: bytes) -> str | None:
 
 
 def _header_mark(headers: Mapping[str, str]) -> str | None:
-    named = (name for name, value in _HEADER_MARKS.items() if value.search(headers.get(name, "")))
+    named = (name for name, value in HEADER_MARKS.items() if value.search(headers.get(name, "")))
     return next((f"the header {name}" for name in named), None)
 
 

@@ -33,7 +33,7 @@ from pydantic import TypeAdapter
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.dates import is_plausible
 from webrag_core.acquisition.urls import MAX_URL_CHARS
-from webrag_core.conversion.converted_page import ConvertedPage
+from webrag_core.conversion.converted_page import READ_HEADERS, ConvertedPage
 from webrag_core.conversion.worker_main import MAX_REPLY_BYTES, links_size, read_frame, write_frame
 from webrag_core.errors import FetchError, Reason, WebragError
 from webrag_core.plugins import FORMATS
@@ -247,7 +247,11 @@ class _Worker:
             "url": page.url,
             "final_url": page.final_url,
             "status": page.status,
-            "headers": dict(page.headers),
+            "headers": {
+                name: value
+                for name, value in page.headers.items()
+                if name in READ_HEADERS or page.media_type in FORMATS
+            },
             "fetched_at": page.fetched_at.isoformat(),
             "all_text": page.all_text,
         }

@@ -58,6 +58,7 @@ class StoredDocument:
     held_as: str | None
     held_sketch: list[int] | None
     latest_version: int | None
+    inputs_sha256: str | None
     extractor: str | None
     fetched_at: datetime | None
     has_all_text: bool | None
@@ -107,13 +108,14 @@ class StoredLink:
 _DOCUMENT = (
     "SELECT d.id, d.source_id, d.canonical_url, d.status, d.reason, d.current_version, d.acquirer,"
     " d.etag, d.last_modified, d.last_checked, d.misses, d.miss_reason, d.last_miss, d.held_as, d.held_sketch,"
-    " v.id AS latest_version,"
+    " v.id AS latest_version, v.inputs_sha256,"
     " v.extractor, v.fetched_at, v.all_text AS has_all_text,"
     " coalesce(d.all_text, (SELECT s.all_text FROM sources s WHERE s.id = d.source_id)) AS wants_all_text,"
     " d.ask_whole, (SELECT s.refresh_hours FROM sources s WHERE s.id = d.source_id) AS refresh_hours,"
     " (SELECT ARRAY[c.flagged_changed, c.flagged_same, c.silent_changed, c.silent_same] FROM change_signals c"
     "  WHERE c.source_id = d.source_id AND c.signal = 'validator') AS validator_checks"
-    " FROM documents d LEFT JOIN LATERAL (SELECT n.id, n.extractor, n.fetched_at, n.all_text FROM document_versions n"
+    " FROM documents d LEFT JOIN LATERAL (SELECT n.id, n.extractor, n.fetched_at, n.all_text, n.inputs_sha256"
+    " FROM document_versions n"
     " WHERE n.document_id = d.id"
     " ORDER BY n.fetched_at DESC, n.number DESC LIMIT 1) v ON true"
     " WHERE d.id = coalesce((SELECT a.document_id FROM url_aliases a WHERE a.url = w.url),"
@@ -123,7 +125,8 @@ _DOCUMENT = (
 
 _LOOK_UP = (
     "SELECT is_forgotten(w.url), CASE WHEN d.id IS NULL"  # noqa: S608
-    " THEN (SELECT s.all_text FROM sources s WHERE s.id = source_of(w.url)) ELSE d.wants_all_text END, d.*"
+    " THEN (SELECT s.all_text FROM sources s WHERE s.id = source_of(w.url)) ELSE d.wants_all_text END,"
+    " (SELECT coalesce(max(r.id), 0) FROM removals r) || '/' || (SELECT count(*) FROM forgotten_urls), d.*"
     f" FROM {{}} LEFT JOIN LATERAL ({_DOCUMENT}) d ON true ORDER BY w.place"
 )
 _PAGE = _LOOK_UP.format("(VALUES (%s::text, 1)) AS w (url, place)").encode()
@@ -133,10 +136,12 @@ _PAGES = _LOOK_UP.format("unnest(%s::text[]) WITH ORDINALITY AS w (url, place)")
 @dataclass(frozen=True, slots=True)
 class StoredPage:
     """What is stored of the page at a URL: `document` None = nothing. `all_text`: whether everything that the page
-    shows is kept, as it or its source says."""
+    shows is kept, as it or its source says. `removals` is another text after each removal on request, and when a page
+    is allowed again."""
 
     document: StoredDocument | None
     all_text: bool
+    removals: str
 
 
 async def find_pages(connection: AsyncConnection, urls: Sequence[str]) -> list[StoredPage | FetchError]:
@@ -147,8 +152,8 @@ async def find_pages(connection: AsyncConnection, urls: Sequence[str]) -> list[S
     return [
         forgotten_error()
         if forgotten
-        else StoredPage(None if fields[0] is None else StoredDocument(*fields), bool(all_text))
-        for forgotten, all_text, *fields in await cursor.fetchall()
+        else StoredPage(None if fields[0] is None else StoredDocument(*fields), bool(all_text), str(removals))
+        for forgotten, all_text, removals, *fields in await cursor.fetchall()
     ]
 
 
@@ -272,26 +277,30 @@ async def store_version(
     next_check: datetime,
     *,
     sighting: bool = True,
+    inputs_sha256: str | None = None,
 ) -> tuple[int, int]:
     """Keep a fetched page: document, aliases, version, links. Call inside a transaction.
 
     Returns (document id, version id). The same text is the same version, whenever it is seen again. One that is stored
     after its successor (by a slow writer, from an older archive) is superseded from the start. The version does
     not become current here (indexing does that, once everything that belongs to it is there). Without `sighting` it is
-    a text that a history has, which nobody saw as the page.
+    a text that a history has, which nobody saw as the page. `inputs_sha256` is the `inputs_digest`.
     Raises FetchError(FORGOTTEN).
     """
     language = await beside_loop(detected_page, converted.markdown) or UNCLEAR
     async with connection.pipeline():  # what nobody waits for costs no way to the server and back
-        stored = await _write_version(connection, page, converted, language, acquirer, next_check, sighting=sighting)
+        values = version_values(page, converted, language, inputs_sha256)
+        stored = await _write_version(connection, page, converted, values, acquirer, next_check, sighting=sighting)
         forgotten = await _clear_links(connection, stored[1], converted.links)
     await copy_links(connection, {stored[1]: [link for link in converted.links if link.target_url not in forgotten]})
     return stored
 
 
-def version_values(page: AcquiredPage, converted: ConvertedPage, language: str) -> dict[str, object]:
+def version_values(
+    page: AcquiredPage, converted: ConvertedPage, language: str, inputs_sha256: str | None
+) -> dict[str, object]:
     """What a version holds of a fetched page and of what was read in it, by the names of the statements that write
-    it; `language` is the one that was detected."""
+    it; `language` is the one that was detected, `inputs_sha256` the `inputs_digest`."""
     return {
         "markdown": converted.markdown,
         "sha256": hashlib.sha256(converted.markdown.encode()).hexdigest(),
@@ -306,6 +315,7 @@ def version_values(page: AcquiredPage, converted: ConvertedPage, language: str) 
         "modified": converted.modified,
         "extractor": EXTRACTOR_VERSION,
         "body": hashlib.sha256(page.body).hexdigest(),
+        "inputs": inputs_sha256,
         "left_out": asdict(converted.left_out),
         "all_text": page.all_text,
         "archive_url": page.archive_url,
@@ -316,7 +326,7 @@ async def _write_version(
     connection: AsyncConnection,
     page: AcquiredPage,
     converted: ConvertedPage,
-    language: str,
+    values: dict[str, object],
     acquirer: str,
     next_check: datetime,
     *,
@@ -333,15 +343,14 @@ async def _write_version(
             " ON CONFLICT (url) DO UPDATE SET document_id = EXCLUDED.document_id",
             (alias, document_id),
         )
-    values = version_values(page, converted, language)
     cursor = await connection.execute(
         "INSERT INTO document_versions (document_id, number, markdown, sha256, title, description, language,"
         " detected_language, http_status, media_type, fetched_at, superseded_at, published, modified, extractor,"
-        " body_sha256, left_out, all_text, archive_url, cause)"
+        " body_sha256, inputs_sha256, left_out, all_text, archive_url, cause)"
         " SELECT %(document)s, coalesce(max(number), 0) + 1, %(markdown)s, %(sha256)s, %(title)s, %(description)s,"
         " %(language)s, %(detected)s, %(status)s, %(media_type)s, %(fetched_at)s,"
         " CASE WHEN max(fetched_at) > %(fetched_at)s THEN now() END, %(published)s, %(modified)s, %(extractor)s,"
-        " %(body)s, %(left_out)s, %(all_text)s, %(archive_url)s,"
+        " %(body)s, %(inputs)s, %(left_out)s, %(all_text)s, %(archive_url)s,"
         " coalesce((SELECT CASE WHEN n.extractor = %(extractor)s AND n.all_text = %(all_text)s THEN 'page'"
         "  WHEN n.body_sha256 = %(body)s THEN 'extractor' ELSE 'unsure' END FROM document_versions n"
         "  WHERE n.document_id = %(document)s AND n.fetched_at <= %(fetched_at)s"
@@ -351,7 +360,7 @@ async def _write_version(
         " fetched_at = greatest(document_versions.fetched_at, EXCLUDED.fetched_at),"
         " markdown = EXCLUDED.markdown, pruned_at = NULL, detected_language = EXCLUDED.detected_language,"
         " http_status = EXCLUDED.http_status, extractor = EXCLUDED.extractor, body_sha256 = EXCLUDED.body_sha256,"
-        " left_out = EXCLUDED.left_out, all_text = EXCLUDED.all_text,"
+        " inputs_sha256 = EXCLUDED.inputs_sha256, left_out = EXCLUDED.left_out, all_text = EXCLUDED.all_text,"
         " archive_url = coalesce(document_versions.archive_url, EXCLUDED.archive_url)"
         " RETURNING id",
         {

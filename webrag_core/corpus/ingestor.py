@@ -23,6 +23,7 @@ from webrag_core.corpus.brake import Brake, HeldBackError, held_alone
 from webrag_core.corpus.documents import FetchRecord, StoredDocument, StoredPage
 from webrag_core.corpus.held_texts import change_by, is_confirmed, note_held
 from webrag_core.corpus.new_documents import NewDocument, store_new
+from webrag_core.corpus.page_inputs import inputs_digest
 from webrag_core.corpus.periods import basis_of, newest_sighting
 from webrag_core.corpus.recent_failures import recent_failure
 from webrag_core.corpus.replacement import redirected_to_front_page
@@ -132,11 +133,15 @@ class Ingestor:
         try:
             if waiting is not None and waiting.answer is not None:
                 page, converted = waiting.answer
+                inputs = inputs_digest(page, stored_page.removals)
             else:
                 with span("fetch", acquirer=self.acquirer.name), contained(url):
                     page = replace(await self._fetch(url, stored), all_text=wants_all_text)
                 page_url(page.final_url)
-                converted = None if page.not_modified else await convert_in_worker(page)
+                inputs = inputs_digest(page, stored_page.removals)
+                # alone, a page is read again for the warnings of its conversion
+                same = brake is not None and stored is not None and _is_as_stored(stored, page, inputs)
+                converted = None if page.not_modified or same else await convert_in_worker(page)
             if converted is not None:
                 with contained(url):
                     page = _under_preferred_url(page, converted)
@@ -153,10 +158,10 @@ class Ingestor:
                 if converted is None:
                     return await self._unchanged(url, stored, page, started, run_id, record)
                 if store is not None and stored is None and all_text is None and _fits_with_others(page):
-                    ids = await store(await self._new(url, page, converted, started, run_id))
+                    ids = await store(await self._new(url, page, converted, inputs, started, run_id))
                     if ids is not None:
                         return _outcome(page, converted, *ids, "fetched")
-                return await self._kept(url, stored, page, converted, started, run_id, all_text)
+                return await self._kept(url, stored, page, converted, inputs, started, run_id, all_text)
         except FetchError as error:
             if error.reason is Reason.INTERNAL_ERROR:
                 await self._failed(url, error, started, run_id)
@@ -168,6 +173,7 @@ class Ingestor:
         stored: StoredDocument | None,
         page: AcquiredPage,
         converted: ConvertedPage,
+        inputs: str | None,
         started: datetime,
         run_id: str | None,
         all_text: bool | None,
@@ -175,7 +181,12 @@ class Ingestor:
         """Store what was fetched. Raises FetchError(FORGOTTEN), StoreError."""
         async with self._database.transaction() as connection:
             document_id, version_id = await documents.store_version(
-                connection, page, converted, page.acquirer or self.acquirer.name, self._next_check(page.checked_at)
+                connection,
+                page,
+                converted,
+                page.acquirer or self.acquirer.name,
+                self._next_check(page.checked_at),
+                inputs_sha256=inputs,
             )
             if all_text is not None:
                 await documents.choose_all_text(connection, document_id, all_text=all_text)
@@ -194,7 +205,13 @@ class Ingestor:
         return _outcome(page, converted, document_id, version_id, outcome, past)
 
     async def _new(
-        self, url: str, page: AcquiredPage, converted: ConvertedPage, started: datetime, run_id: str | None
+        self,
+        url: str,
+        page: AcquiredPage,
+        converted: ConvertedPage,
+        inputs: str | None,
+        started: datetime,
+        run_id: str | None,
     ) -> NewDocument:
         """A page of which nothing is stored."""
         language = await beside_loop(detected_page, converted.markdown)
@@ -205,6 +222,7 @@ class Ingestor:
             await stated(converted.markdown, top_nodes(converted.markup)),
             self._record(url, page, "fetched", None, started, run_id),
             self._next_check(page.checked_at),
+            inputs,
         )
 
     async def _fetch(self, url: str, stored: StoredDocument | None) -> AcquiredPage:
@@ -327,6 +345,8 @@ class Ingestor:
             self._next_check(page.checked_at),
             page.headers.get("etag"),
             page.headers.get("last-modified"),
+            whole=not page.not_modified,
+            moved=None if page.not_modified else _moved(stored, page),
         )
         if record is None:
             (refusal,) = await self.record_unchanged([unchanged])
@@ -408,6 +428,25 @@ def _fits_with_others(page: AcquiredPage) -> bool:
     return len(page.body) <= _MOST_BYTES and page.url == page.final_url and not page.redirects
 
 
+def _is_as_stored(stored: StoredDocument, page: AcquiredPage, inputs: str | None) -> bool:
+    """Whether a whole answer would be stored as the very version that is the page's current one."""
+    return (
+        inputs is not None
+        and inputs == stored.inputs_sha256
+        and page.url == page.final_url == stored.canonical_url
+        and not page.redirects
+        and stored.status == "ready"
+        and stored.current_version == stored.latest_version
+    )
+
+
+def _moved(stored: StoredDocument, page: AcquiredPage) -> bool | None:
+    """Whether the validators of a whole answer are others than those stored; None where none of this text are."""
+    if not _has_validators(stored) or stored.extractor != EXTRACTOR_VERSION or stored.is_due:
+        return None
+    return (page.headers.get("etag"), page.headers.get("last-modified")) != (stored.etag, stored.last_modified)
+
+
 def _has_validators(stored: StoredDocument) -> bool:
     return bool(stored.etag or stored.last_modified)
 
@@ -424,9 +463,9 @@ async def _learn_validators(
     connection: AsyncConnection, stored: StoredDocument, page: AcquiredPage, *, changed: bool
 ) -> None:
     """Record whether the validators of a fully fetched page predicted its change, of a text made in the same way."""
-    if not _has_validators(stored) or stored.extractor != EXTRACTOR_VERSION or stored.is_due:
+    moved = _moved(stored, page)
+    if moved is None:
         return
-    moved = (page.headers.get("etag"), page.headers.get("last-modified")) != (stored.etag, stored.last_modified)
     if stored.ask_whole != "lies":  # known already: it says nothing new of the others
         await refresh_store.record_signals(connection, stored.source_id, {("validator", moved, changed): 1})
     await note_audit(connection, stored.id, moved=moved, changed=changed)

@@ -29,7 +29,7 @@ from webrag_core.trace import current_trace_id
 @dataclass(frozen=True, slots=True)
 class NewDocument:
     """A fetched page and what was read in it. `line` is that of the ledger, but for the version; `language` is the one
-    that was detected."""
+    that was detected, `inputs_sha256` the `inputs_digest`."""
 
     page: AcquiredPage
     converted: ConvertedPage
@@ -37,6 +37,7 @@ class NewDocument:
     statements: Sequence[Statement]
     line: FetchRecord
     next_check: datetime
+    inputs_sha256: str | None
 
 
 # a row: what becomes a document, its id, and the id that its version is to have
@@ -60,17 +61,18 @@ WITH page AS MATERIALIZED (
     SELECT * FROM json_to_recordset(%s::json) AS p (place integer, document_id integer, version_id integer,
         markdown text, sha256 text, title text, description text, language text, detected text, status integer,
         media_type text, fetched_at timestamptz, published timestamptz, modified timestamptz, extractor text,
-        body text, left_out jsonb, all_text boolean, archive_url text, reader text, basis text, url text,
+        body text, inputs text, left_out jsonb, all_text boolean, archive_url text, reader text, basis text, url text,
         final_url text, hop integer, run_id text, acquirer text, outcome text, http_status integer, bytes_raw bigint,
         bytes_decoded bigint, started_at timestamptz, seen_at timestamptz, trace_id text)
 ),
 version AS (
     INSERT INTO document_versions (id, document_id, number, markdown, sha256, title, description, language,
-        detected_language, http_status, media_type, fetched_at, published, modified, extractor, body_sha256, left_out,
-        all_text, archive_url, cause, dates_read)
+        detected_language, http_status, media_type, fetched_at, published, modified, extractor, body_sha256,
+        inputs_sha256, left_out, all_text, archive_url, cause, dates_read)
     OVERRIDING SYSTEM VALUE
     SELECT version_id, document_id, 1, markdown, sha256, title, description, language, detected, status, media_type,
-        fetched_at, published, modified, extractor, body, left_out, all_text, archive_url, 'page', reader FROM page
+        fetched_at, published, modified, extractor, body, inputs, left_out, all_text, archive_url, 'page', reader
+    FROM page
 ),
 period AS (
     INSERT INTO version_periods (document_id, version_id, seen_from, seen_last, acquirer, basis)
@@ -145,7 +147,7 @@ def _document(new: NewDocument, place: int) -> dict[str, object]:
 def _version(new: NewDocument, document_id: int, version_id: int, place: int) -> dict[str, object]:
     return {
         **{name: getattr(new.line, name) for name in new.line.__slots__},
-        **version_values(new.page, new.converted, new.language),
+        **version_values(new.page, new.converted, new.language, new.inputs_sha256),
         "place": place,
         "document_id": document_id,
         "version_id": version_id,

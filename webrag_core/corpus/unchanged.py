@@ -1,4 +1,4 @@
-"""Pages that are as they were stored, as a conditional request said: what is written of them, for many at a time."""
+"""Pages that are as they were stored, by a 304 or by their bytes: what is written of them, for many at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from webrag_core.trace import current_trace_id
 @dataclass(frozen=True, slots=True)
 class UnchangedPage:
     """A stored page and the answer that confirms it. `line` is that of the ledger, with the version and when it was
-    seen; validators are None where the answer has none."""
+    seen; validators are None where the answer has none.
+
+    `whole`: the page was asked whole, and has the inputs of the stored version. `moved`: whether its validators changed
+    all the same, None where nothing is to be learnt of them."""
 
     document_id: int
     canonical_url: str
@@ -27,16 +30,19 @@ class UnchangedPage:
     next_check: datetime
     etag: str | None
     last_modified: str | None
+    whole: bool = False
+    moved: bool | None = None
 
 
 # a row of the last SELECT: whether the page was removed on request, whether the sighting repeats its latest period
 _RECORD = """
 WITH asked AS MATERIALIZED (
-    SELECT p.*, is_forgotten(url) OR is_forgotten(canonical_url) AS forgotten
+    SELECT p.*, is_forgotten(url) OR is_forgotten(canonical_url) AS forgotten, whole AND EXISTS (
+        SELECT FROM document_versions n WHERE n.document_id = p.document_id AND n.fetched_at > p.seen_at) AS late
     FROM json_to_recordset(%s::json) AS p (place integer, document_id integer, canonical_url text, url text,
         final_url text, hop integer, run_id text, acquirer text, outcome text, http_status integer, bytes_raw bigint,
         bytes_decoded bigint, started_at timestamptz, version_id integer, seen_at timestamptz, trace_id text,
-        checked_at timestamptz, next_check timestamptz, etag text, last_modified text)
+        checked_at timestamptz, next_check timestamptz, etag text, last_modified text, whole boolean, moved boolean)
 ),
 page AS (SELECT * FROM asked WHERE NOT forgotten),
 latest AS MATERIALIZED (
@@ -55,9 +61,27 @@ line AS (
         version_id, seen_at, trace_id FROM page ORDER BY place
     RETURNING id, url, outcome, run_id, ended_at
 ),
+seen AS (
+    UPDATE document_versions v SET fetched_at = g.seen_at FROM page g
+    WHERE g.whole AND v.id = g.version_id AND v.fetched_at < g.seen_at
+),
+learnt AS (
+    INSERT INTO change_signals AS s (source_id, signal, flagged_same, silent_same)
+    SELECT d.source_id, 'validator', count(*) FILTER (WHERE g.moved), count(*) FILTER (WHERE NOT g.moved)
+    FROM page g JOIN documents d ON d.id = g.document_id
+    WHERE g.moved IS NOT NULL AND d.ask_whole IS DISTINCT FROM 'lies' GROUP BY d.source_id ORDER BY d.source_id
+    ON CONFLICT (source_id, signal) DO UPDATE SET flagged_same = s.flagged_same + EXCLUDED.flagged_same,
+        silent_same = s.silent_same + EXCLUDED.silent_same
+),
 touched AS (
-    UPDATE documents d SET last_checked = g.checked_at, next_check = g.next_check, etag = coalesce(g.etag, d.etag),
-        last_modified = coalesce(g.last_modified, d.last_modified), misses = 0, miss_reason = NULL, last_miss = NULL,
+    UPDATE documents d SET last_checked = g.checked_at, next_check = g.next_check,
+        etag = CASE WHEN g.late THEN d.etag WHEN g.whole THEN g.etag ELSE coalesce(g.etag, d.etag) END,
+        last_modified = CASE WHEN g.late THEN d.last_modified WHEN g.whole THEN g.last_modified
+            ELSE coalesce(g.last_modified, d.last_modified) END,
+        acquirer = CASE WHEN g.whole AND NOT g.late THEN g.acquirer ELSE d.acquirer END,
+        updated_at = CASE WHEN g.whole THEN now() ELSE d.updated_at END,
+        ask_whole = CASE WHEN g.moved IS NULL OR d.ask_whole = 'lies' THEN d.ask_whole END,
+        misses = 0, miss_reason = NULL, last_miss = NULL,
         missing_since = NULL, held_as = NULL, held_sketch = NULL, last_outcome = l.outcome, last_reason = NULL,
         last_run = l.run_id, last_fetch = l.id, last_fetch_at = l.ended_at
     FROM page g JOIN line l ON l.url = g.url WHERE d.id = g.document_id
