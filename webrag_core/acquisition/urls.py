@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -37,6 +38,12 @@ def canonicalise(url: str, base: str | None = None) -> str:
 
     Raises FetchError(INVALID_URL) for what is not an absolute http(s) URL, or holds a user name or password.
     """
+    if base is None and len(url) <= MAX_URL_CHARS:  # what is longer is not kept
+        return _remembered(url)
+    return _canonical(url, base)
+
+
+def _canonical(url: str, base: str | None = None) -> str:
     parsed = _parse(url, base)
     canonical = f"{parsed.scheme}//{_host(parsed)}{parsed.port}{parsed.path}{_query(parsed.search)}"
     if len(canonical) > MAX_URL_CHARS:
@@ -45,6 +52,10 @@ def canonicalise(url: str, base: str | None = None) -> str:
         return canonical
     # Parsed again because something changed: the answer must be ada's own spelling, not text we put together.
     return _parse(canonical).href
+
+
+# a page's URL is asked for ten times while it is fetched
+_remembered = lru_cache(maxsize=1_000)(_canonical)
 
 
 def page_url(url: str, base: str | None = None) -> str:
