@@ -148,7 +148,8 @@ async def find_pages(connection: AsyncConnection, urls: Sequence[str]) -> list[S
     """What is stored of the pages at canonical URLs, in this order; the error FORGOTTEN for one that was removed on
     request. An alias wins over a document that stood there before it moved."""
     single = len(urls) == 1  # for a list the server plans anew each time, which costs more than to read one page
-    cursor = await connection.execute(_PAGE if single else _PAGES, (urls[0] if single else list(urls),))
+    parameters = (urls[0] if single else list(urls),)
+    cursor = await connection.execute(_PAGE if single else _PAGES, parameters, prepare=True)
     return [
         forgotten_error()
         if forgotten

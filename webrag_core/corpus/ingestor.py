@@ -156,6 +156,7 @@ class Ingestor:
         try:
             with contained(url):
                 if converted is None:
+                    record = record if len(page.body) <= _MOST_BYTES else None
                     return await self._unchanged(url, stored, page, started, run_id, record)
                 if store is not None and stored is None and all_text is None and _fits_with_others(page):
                     ids = await store(await self._new(url, page, converted, inputs, started, run_id))

@@ -100,7 +100,7 @@ async def record_unchanged(connection: AsyncConnection, pages: Sequence[Unchange
     rows = [_row(page, place) for place, page in enumerate(pages)]
     async with connection.pipeline():  # one way to the server and back
         await lock_urls(connection, *(url for page in pages for url in (page.line.url, page.canonical_url)))
-        cursor = await connection.execute(_RECORD, (json.dumps(rows, default=datetime.isoformat),))
+        cursor = await connection.execute(_RECORD, (json.dumps(rows, default=datetime.isoformat),), prepare=True)
         states = await cursor.fetchall()
     for page, (forgotten, repeated) in zip(pages, states, strict=True):
         if not (forgotten or repeated):  # the period of this text is not the latest one

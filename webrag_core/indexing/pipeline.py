@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from webrag_core.corpus.unchanged import UnchangedPage
     from webrag_core.indexing.indexer import Indexer, IndexOutcome
 
-_TOGETHER = 16  # pages that are looked up, or found to be unchanged, by one statement
+_TOGETHER = 32  # pages that are looked up, or found to be unchanged, by one statement
 _LOOK_UP_WAIT_S = 0.01  # pages that begin together come at once
-_RECORD_WAIT_S = 0.05  # answers come as the site sends them
+_RECORD_WAIT_S = 1.0  # a site that is far away sends few answers at a time
 _NEW_WAIT_S = 0.5  # beside a page that its site keeps waiting
 
 
@@ -176,8 +176,14 @@ class Corpus:
             brake: Brake | None,
             begun: Callable[[str], None] = lambda url: None,
         ) -> AddedDocument:
-            stored_page = await look_ups.of(url)
-            async with AsyncExitStack() as work, AsyncExitStack() as storing, AsyncExitStack() as fetch:
+            async with (
+                AsyncExitStack() as asking,
+                AsyncExitStack() as work,
+                AsyncExitStack() as storing,
+                AsyncExitStack() as fetch,
+            ):
+                asking.enter_context(unchanged.expected())
+                stored_page = await look_ups.of(url)
                 await work.enter_async_context(at_work)
                 work.enter_context(self.indexer.in_progress())
                 work.enter_context(new.expected())
@@ -204,8 +210,8 @@ class Corpus:
                     record=record,
                     store=keep,
                 )
-                await fetch.aclose()
-                await storing.aclose()
+                for stack in (fetch, storing, asking):
+                    await stack.aclose()
                 return await self._index(page, patient=True, settled=settled.of, new=new.of)
 
         return add

@@ -63,6 +63,7 @@ async def ask_states(connection: AsyncConnection, versions: Sequence[int], chunk
     return await connection.execute(
         _statement(model_id, single=len(versions) == 1),
         {"versions": versions[0] if len(versions) == 1 else list(versions), "chunker": chunker, "model": model_id},
+        prepare=True,
     )
 
 

@@ -462,6 +462,7 @@ async def ask_missing_edges(connection: AsyncConnection, versions: Sequence[int]
         "SELECT v.id FROM document_versions v JOIN documents d ON d.current_version = v.id AND d.status = 'ready'"  # noqa: S608
         f" WHERE v.id = ANY(%s) AND NOT {UP_TO_DATE}".encode(),
         (list(versions),),
+        prepare=True,
     )
 
 
