@@ -11,6 +11,7 @@ parent ends (SIGIO from the pipe LIFELINE): native code lets no Python run.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -39,6 +40,8 @@ MAX_LINES = 500_000
 """Blank ones too: the parser of Markdown keeps 140 bytes for each."""
 MAX_WORDS = 150_000
 """Different words: each is stemmed once, and stays in an index for good. The largest honest pages have some 50,000."""
+_COLLECTED = 10_000
+"""Objects more than before, after which the garbage collector looks for some: pages leave few that it has to find."""
 _WORN_BYTES = 96 * 1024 * 1024
 """Memory above that of the beginning with which a worker takes no further page."""
 _RETURN = re.compile(r"\r\n?")
@@ -62,7 +65,11 @@ def main() -> None:
 
     sys.excepthook = report_bug
     module, _, name = entry.partition(":")
+    gc.disable()  # what is imported stays, and is never looked through
     convert: Callable[[AcquiredPage], ConvertedPage] = getattr(import_module(module), name)
+    gc.freeze()
+    gc.set_threshold(_COLLECTED)
+    gc.enable()
     address_space = _AddressSpace()
     at_first = address_space.size()
     memory = _limit_memory(at_first + memory_bytes)
