@@ -5,10 +5,10 @@ pages, 7 to 13 KB at the median of each.
 
 pages per CPU-second = pages / (user + system CPU seconds of this process, of its conversion workers and of every
 PostgreSQL process it caused), everything included: reading, conversion, chunking, embedding, writing, building the
-vector index. RSS is the peak resident set of this process; that of the largest worker stands beside it. The
-reference figure of 5.7 CPU-seconds per page is that of the specification's reference implementation on 150 of these
-pages, its own process only, without database (98 % of it parsing each page again for every chunk); it is quoted, not
-measured here.
+vector index. Garbage is collected as rarely as by servers. RSS is the peak resident set of this process; that of the
+largest worker stands beside it. The reference figure of 5.7 CPU-seconds per page is that of the specification's
+reference implementation on 150 of these pages, its own process only, without database (98 % of it parsing each page
+again for every chunk); it is quoted, not measured here.
 
 `cpu_ms_by_phase` are ms of CPU time per page of this process, by its steps: the rest of it is waiting for the database
 and for the workers, and everything that is no step of its own. `statements_per_page` counts what is sent to the
@@ -40,6 +40,7 @@ from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
 from webrag_core.errors import FetchError
+from webrag_core.garbage import collect_rarely
 from webrag_core.indexing.chunker import chunk_markdown
 from webrag_core.indexing.chunks import child_columns
 from webrag_core.indexing.graph.edges import edges_of
@@ -64,6 +65,7 @@ async def measure(home: Path, warcs: Sequence[Path], limit: int | None) -> dict[
     failed: dict[str, str] = {}
     phases: dict[str, float] = defaultdict(float)
     acquirers = [WarcAcquirer(warc) for warc in warcs]
+    collect_rarely()
     async with Corpus.open(settings, acquirers[0]) as corpus:
         stack = ExitStack()
         stack.enter_context(_timed_steps(phases))
