@@ -7,7 +7,7 @@ from datetime import datetime
 
 from webrag_core.conversion.markup.models import NO_MARKUP, PageMarkup
 
-EXTRACTOR_VERSION = "html-11"
+EXTRACTOR_VERSION = "html-12"
 READ_HEADERS = frozenset(
     {
         *("content-type", "link", "refresh", "x-robots-tag"),
