@@ -46,3 +46,11 @@ def test_little_room_is_not_overdrawn(settings: Settings) -> None:
     units, first = asyncio.run(units_and_first(settings))
     (shown,) = highlights(units, [first], max_words=24)
     assert sum(len(units[index].text.split()) for index in shown.units) <= 24
+
+
+def test_of_what_is_announced_nothing_is_skipped(settings: Settings) -> None:
+    units, first = asyncio.run(units_and_first(settings))
+    for words in range(18, 60):
+        for shown in highlights(units, [first], max_words=words):
+            assert first in shown.units
+            assert list(shown.units) == list(range(shown.units[0], shown.units[-1] + 1))

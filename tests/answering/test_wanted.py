@@ -8,7 +8,7 @@ from webrag_core.answering.units import _says_nothing
 from webrag_core.answering.wanted.discriminators import discriminators_of
 from webrag_core.answering.wanted.sizes import sizes_in, states_size
 from webrag_core.answering.wanted.thing import aspect_of
-from webrag_core.answering.wanted.values import holds_value, values_wanted
+from webrag_core.answering.wanted.values import Value, holds_value, values_wanted
 from webrag_core.answering.wanted.versions import version_of, versions_in
 
 
@@ -134,3 +134,11 @@ def test_a_way_back_to_the_top_is_said_by_nobody() -> None:
         assert _says_nothing(text, "Splitting")
     for text in ("Back up to a disk.", "Go to the top of the hill and turn left.", "Top"):
         assert not _says_nothing(text, "Splitting")
+
+
+def test_a_figure_is_no_year_and_a_year_no_figure() -> None:
+    figure: frozenset[Value] = frozenset(["figure"])
+    for text in ("in 2000 rows", "stored in 2048 bits", "in 1536 dimensions", "5 ad breaks", "in 1500 MB", "61 sq km"):
+        assert holds_value(text, figure)
+    for text in ("in A.D. 301", "in 301 BC", "AD 79", "since 1862 by fishermen", "built in 1923"):
+        assert not holds_value(text, figure)

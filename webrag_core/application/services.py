@@ -194,5 +194,5 @@ async def run_apart(work: Coroutine[Any, Any, Result]) -> Result:
 
 def _load(services: Services) -> None:
     """Import what answers, and read the files of the small model: the first call would otherwise do it in the loop."""
-    assert services.manager
+    _ = services.manager
     static_model.load()

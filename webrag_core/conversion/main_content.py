@@ -221,7 +221,8 @@ def _misnamed(named: _Named, with_controls: set[HtmlElement]) -> set[HtmlElement
     return {
         element
         for element, _, kind in named
-        if kind in _TELLING and not _is_boilerplate(element, kind, outside=True, has_controls=element in with_controls)
+        if kind in _TELLING
+        and not _is_boilerplate(element, kind, outside=True, has_controls=element in with_controls, places=frozenset())
     }
 
 
@@ -260,7 +261,7 @@ def _is_boilerplate(
     *,
     outside: bool,
     has_controls: bool,
-    places: frozenset[str] = frozenset(),
+    places: frozenset[str],
 ) -> bool:
     """Whether a box of this kind is boilerplate; `outside` where no container around it is declared. `places` are the
     ids of the page."""
@@ -291,10 +292,8 @@ def _places(main: HtmlElement) -> frozenset[str]:
 
 def _stay_on_page(links: Sequence[HtmlElement], places: frozenset[str]) -> bool:
     """Whether all links lead to places of their page, which they may name: `manual.html#installing`."""
-    targets = [(link.get("href") or "#").partition("#") for link in links]
-    if all(not page for page, _, _ in targets):
-        return True
-    return len({page for page, _, _ in targets}) == 1 and all(place in places for _, _, place in targets)
+    targets = [(link.get("href") or "").partition("#") for link in links if not is_same_page_link(link)]
+    return len({page for page, _, _ in targets}) < 2 and all(place in places for _, _, place in targets)
 
 
 def _names(element: HtmlElement) -> str:

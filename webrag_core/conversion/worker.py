@@ -243,15 +243,12 @@ class _Worker:
         timer = threading.Timer(self._cpu_seconds * _WALL_FACTOR, breach)
         timer.daemon = True
         timer.start()
+        of_plugin = page.media_type in FORMATS
         header = {
             "url": page.url,
             "final_url": page.final_url,
             "status": page.status,
-            "headers": {
-                name: value
-                for name, value in page.headers.items()
-                if name in READ_HEADERS or page.media_type in FORMATS
-            },
+            "headers": {name: value for name, value in page.headers.items() if of_plugin or name in READ_HEADERS},
             "fetched_at": page.fetched_at.isoformat(),
             "all_text": page.all_text,
         }

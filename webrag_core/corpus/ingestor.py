@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from psycopg import AsyncConnection
 
@@ -39,9 +39,6 @@ from webrag_core.store.database import Database
 from webrag_core.text_work import beside_loop
 from webrag_core.trace import span
 
-if TYPE_CHECKING:
-    pass
-
 _RETRY_AFTER = timedelta(days=1)
 _DOUBLINGS = 16  # beyond any interval
 _PERMANENT = frozenset(
@@ -69,7 +66,6 @@ class IngestOutcome:
     document_id: int
     version_id: int
     outcome: Literal["fetched", "unchanged", "reused"]
-    bytes_raw: int = 0
     warnings: tuple[Caution, ...] = ()
 
 
@@ -133,7 +129,7 @@ class Ingestor:
         try:
             if waiting is not None and waiting.answer is not None:
                 page, converted = waiting.answer
-                inputs = inputs_digest(page, stored_page.removals)
+                inputs = None  # its address may have changed since it was read: the next refresh reads it again
             else:
                 with span("fetch", acquirer=self.acquirer.name), contained(url):
                     page = replace(await self._fetch(url, stored), all_text=wants_all_text)
@@ -156,8 +152,8 @@ class Ingestor:
         try:
             with contained(url):
                 if converted is None:
-                    record = record if len(page.body) <= _MOST_BYTES else None
-                    return await self._unchanged(url, stored, page, started, run_id, record)
+                    waits = record if len(page.body) <= _MOST_BYTES else None
+                    return await self._unchanged(url, stored, page, started, run_id, waits)
                 if store is not None and stored is None and all_text is None and _fits_with_others(page):
                     ids = await store(await self._new(url, page, converted, inputs, started, run_id))
                     if ids is not None:
@@ -421,7 +417,7 @@ def _outcome(
     *warnings: str,
 ) -> IngestOutcome:
     cautions = [Caution.on(page.final_url, warning) for warning in (*converted.warnings, *filter(None, warnings))]
-    return IngestOutcome(page.final_url, document_id, version_id, outcome, page.bytes_raw, (*page.warnings, *cautions))
+    return IngestOutcome(page.final_url, document_id, version_id, outcome, (*page.warnings, *cautions))
 
 
 def _fits_with_others(page: AcquiredPage) -> bool:

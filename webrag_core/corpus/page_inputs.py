@@ -12,10 +12,12 @@ from webrag_core.plugins import FORMATS
 
 
 def inputs_digest(page: AcquiredPage, removals: str) -> str | None:
-    """sha256 of all that is read to store a page: its bytes and headers, by which readers, and what was removed on
-    request by then (`StoredPage.removals`), which links leave out.
+    """sha256 of what a page is stored by: its bytes and headers, by which readers, and what was removed on request by
+    then (`StoredPage.removals`), which links leave out. Not in it are the detector of languages, and the day, by which
+    a date that lies ahead is told from a wrong one.
 
-    None for a 304, which has no bytes, and for what a plugin reads: it may look at anything.
+    None for a 304, which has no bytes, and for formats of plugins, those of offices among them: they may look at
+    anything.
     """
     if page.not_modified or page.media_type in FORMATS:
         return None

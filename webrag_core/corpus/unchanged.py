@@ -36,7 +36,7 @@ class UnchangedPage:
 
 # a row of the last SELECT: whether the page was removed on request, whether the sighting repeats its latest period
 _RECORD = """
-WITH asked AS MATERIALIZED (
+WITH answers AS MATERIALIZED (
     SELECT p.*, is_forgotten(url) OR is_forgotten(canonical_url) AS forgotten, whole AND EXISTS (
         SELECT FROM document_versions n WHERE n.document_id = p.document_id AND n.fetched_at > p.seen_at) AS late
     FROM json_to_recordset(%s::json) AS p (place integer, document_id integer, canonical_url text, url text,
@@ -44,7 +44,7 @@ WITH asked AS MATERIALIZED (
         bytes_decoded bigint, started_at timestamptz, version_id integer, seen_at timestamptz, trace_id text,
         checked_at timestamptz, next_check timestamptz, etag text, last_modified text, whole boolean, moved boolean)
 ),
-page AS (SELECT * FROM asked WHERE NOT forgotten),
+page AS (SELECT * FROM answers WHERE NOT forgotten),
 latest AS MATERIALIZED (
     SELECT g.place, v.document_id, v.version_id, g.seen_at, v.seen_last
     FROM page g JOIN version_periods v ON v.document_id = g.document_id AND v.seen_until IS NULL
@@ -86,7 +86,7 @@ touched AS (
         last_run = l.run_id, last_fetch = l.id, last_fetch_at = l.ended_at
     FROM page g JOIN line l ON l.url = g.url WHERE d.id = g.document_id
 )
-SELECT forgotten, EXISTS (SELECT FROM latest l WHERE l.place = a.place) FROM asked a ORDER BY place
+SELECT forgotten, EXISTS (SELECT FROM latest l WHERE l.place = a.place) FROM answers a ORDER BY place
 """
 
 

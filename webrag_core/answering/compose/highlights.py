@@ -27,8 +27,8 @@ class Shown:
 def highlights(units: Sequence[Unit], order: Sequence[int], max_words: int = MAX_WORDS) -> list[Shown]:
     """Passages around the first units of `order` (indexes, best first), of together `max_words` words.
 
-    A unit comes with its neighbours under the same heading, while half of the room is not used up by them, and one
-    that ends in a colon with what it announces, terms and their descriptions too.
+    A unit comes with its neighbours under the same heading, while half of the room is not used up by them. Where the
+    one behind it ends in a colon, what that announces comes, too: terms and their descriptions.
     """
     words = [word_count(unit.text) for unit in units]
     room = max_words
@@ -36,7 +36,7 @@ def highlights(units: Sequence[Unit], order: Sequence[int], max_words: int = MAX
     likely: list[int] = []
     for index in order:
         least = 1 if units[index].lead else _LEAST_WORDS
-        if not least <= words[index] <= room or units[index].text.endswith(":"):
+        if not least <= words[index] <= room or units[index].text.endswith(OPEN_ENDS):
             continue
         if index not in members:
             members[index] = None
@@ -48,14 +48,16 @@ def highlights(units: Sequence[Unit], order: Sequence[int], max_words: int = MAX
                 members[near] = None
                 room -= words[near]
         for after in _announced(units, [each for each in (index, index + 1) if each in members]):
-            if after not in members and words[after] <= room:
+            if words[after] > room:
+                break
+            if after not in members:
                 members[after] = None
                 room -= words[after]
     return [Shown(run, tuple(index for index in run if index in likely[:_MARKED])) for run in _runs(units, members)]
 
 
 def _runs(units: Sequence[Unit], members: dict[int, None]) -> list[tuple[int, ...]]:
-    """The members units as runs of neighbours, in the order in which their first was members."""
+    """The member units as runs of neighbours, in the order in which their first was members."""
     runs: list[list[int]] = []
     for index in sorted(members):
         if runs and runs[-1][-1] == index - 1 and _reads_on(units, runs[-1], index):

@@ -48,10 +48,10 @@ _DAY = _any(
 )
 _CURRENCY = _any("usd eur gbp chf euros? dollars? pounds? cents? rupees? francs? franken yen")
 _YEAR = r"\b(?:1[0-9]|20)\d\d\b"
-_NO_YEAR = (  # before a figure
-    r"(?<!a\.d\. )(?<!\bad )(?!\d+ (?:a\.d\.|b\.c\.|bc\b|ad\b))"
+_NO_YEAR = (  # before a figure: A.D. 301, since 1862; but in 2000 rows
+    r"(?<!a\.d\. )(?<!(?-i:\bAD) )(?!\d+ (?:a\.d\.|b\.c\.|(?-i:BC|AD)\b))"
     r"(?!(?:(?<=\bin )|(?<=\bsince )|(?<=\buntil )|(?<=\bby ))(?:1[5-9]|20)\d\d"
-    r"(?![\w.,]*\d| ?(?:[ckm]?m|[kmg]b|sq|ha|kg|w|v|hz|px|mi|ft)\b))"
+    r"(?![\w.,]*\d| ?(?:[ckm]?m|[kmg]b|sq|ha|kg|w|v|hz|px|mi|ft|feet)\b| [a-z]{2,}s\b))"
 )
 _NO_PRICE = "(?! (?:software|firmware|and open|space|memory|disk|speech|standing|hand|will|time)\\b)"  # behind `free`
 _VALUES: dict[Value, tuple[str, ...]] = {
@@ -61,7 +61,7 @@ _VALUES: dict[Value, tuple[str, ...]] = {
         r"[€$£¥₹]\s?\d",
         r"\d[\d.,  ]{0,30}\s?[€$£¥₹%]",
         _AMOUNT + _CURRENCY,
-        rf"(?<!non-)(?<!feel )\bfree\b{_NO_PRICE}",
+        rf"(?<!-)(?<!feel )\bfree\b{_NO_PRICE}",
         r"\b" + _any("kostenlos gratis gratuite?s? gratuitement"),
         r"\bno (?:charge|fee|cost)\b",
         r"\b(?:prices?|costs?|fees?|preis|kosten|prix|tarif|coût)\b[^\d\n]{0,20}\d",

@@ -12,10 +12,10 @@ CREATE TABLE page_kinds (
 );
 CREATE INDEX page_kinds_words ON page_kinds (language, declared, type);
 
--- What a page declares may be anything, of any length: of it counts what a filter can match, and every tag (BCP 47) has
--- at most 35 characters.
+-- What a page declares may be any words: of it stays language, script and region (BCP 47), which filters match.
 CREATE FUNCTION tag_of(language text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN coalesce(substring(left(lower(replace(language, '_', '-')), 35) FROM '^[a-z]{2,3}(?:-[a-z0-9]{1,8})*(?=-|$)'), '');
+RETURN coalesce(substring(left(lower(replace(language, '_', '-')), 35)
+    FROM '^[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?(?=-|$)'), '');
 
 CREATE FUNCTION kind_words(INOUT declared text, detected text, media_type text, OUT language text, OUT type text)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
@@ -49,7 +49,7 @@ BEGIN
 END $$;
 
 ALTER TABLE documents ADD COLUMN kind integer NOT NULL DEFAULT 0;
-COMMENT ON COLUMN documents.kind IS 'language and type of the current version, and of the last one; 0 = there was none';
+COMMENT ON COLUMN documents.kind IS 'language and type of the current version, and of the last one; 0 = there was none: a writer that names a version before it writes it names it again';
 INSERT INTO page_kinds (language, declared, type)
 SELECT DISTINCT w.language, w.declared, w.type FROM documents d JOIN document_versions v ON v.id = d.current_version
 CROSS JOIN LATERAL kind_words(v.language, v.detected_language, v.media_type) w;
