@@ -55,15 +55,15 @@ def measure(tokens: int) -> dict[str, object]:
             started = time.process_time()
             states[name] = np.concatenate([session.run([output], each)[0][0] for each in given])
             seconds[name].append(time.process_time() - started)
-    units = {name: found / np.linalg.norm(found, axis=1, keepdims=True) for name, found in states.items()}
-    likeness = {name: np.sum(found * units["file"], axis=1) for name, found in units.items()}
+    units = {name: rows / np.linalg.norm(rows, axis=1, keepdims=True) for name, rows in states.items()}
+    likeness = {name: np.sum(rows * units["file"], axis=1) for name, rows in units.items()}
     return {
         "tokens": tokens,
         "windows": len(chosen),
         "load": round(os.getloadavg()[0], 1),
         "windows_per_cpu_s": {name: round(len(chosen) / float(np.median(spent)), 1) for name, spent in seconds.items()},
         "cosine": {
-            name: [round(float(found.mean()), 4), round(float(found.min()), 4)] for name, found in likeness.items()
+            name: [round(float(rows.mean()), 4), round(float(rows.min()), 4)] for name, rows in likeness.items()
         },
     }
 

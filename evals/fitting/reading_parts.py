@@ -44,8 +44,8 @@ def largest(texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
     most: dict[str, NDArray[np.float32]] = {}
     for text in texts:
         for name, numbers in zip(names, session.run(names, window_inputs(text)), strict=True):
-            found = np.abs(numbers[0]).max(axis=0)
-            most[name] = np.maximum(most.get(name, found), found)
+            peaks = np.abs(numbers[0]).max(axis=0)
+            most[name] = np.maximum(most.get(name, peaks), peaks)
     return most
 
 
@@ -72,11 +72,11 @@ def main() -> None:
     parser.add_argument("recorded", type=Path)
     texts = passages(parser.parse_args().recorded)
     numbers = largest(texts[::2])
-    parts = {name: parts_of(found, _MORE[name.rstrip("0123456789")]) for name, found in numbers.items()}
+    parts = {name: parts_of(cosines, _MORE[name.rstrip("0123456789")]) for name, cosines in numbers.items()}
     PARTS.write_text(json.dumps(parts, indent=1) + "\n", encoding="utf-8")
     for name, cut in (("without parts", {}), ("with parts", parts)):
-        found = np.array(list(likeness(texts[1::2], cut)))
-        print(f"{name}: {len(found)} tokens, cosine {found.mean():.4f}, least {found.min():.4f}")
+        cosines = np.array(list(likeness(texts[1::2], cut)))
+        print(f"{name}: {len(cosines)} tokens, cosine {cosines.mean():.4f}, least {cosines.min():.4f}")
 
 
 if __name__ == "__main__":

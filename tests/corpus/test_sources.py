@@ -327,7 +327,7 @@ def test_planning_looks_at_each_of_20000_urls_a_few_times() -> None:
     CountedUrl.looked_up = 0
     assert len(selection.choose(named)) == 5_000
     assert len(selection.refused(named)) == 15_000
-    assert CountedUrl.looked_up <= 6 * len(named)
+    assert CountedUrl.looked_up <= 8 * len(named)  # the spellings that are remembered among them
 
 
 def test_a_mistyped_source_is_answered_with_the_one_that_is_meant(settings: Settings) -> None:

@@ -137,11 +137,11 @@ def multiplies_whole_numbers() -> bool:
     """Whether products of whole numbers are exact on this processor; False where the runtime has none."""
     model, product = largest_product()
     try:
-        (found,) = session_of(model).run(["product"], {"ones": np.ones((1, 64), np.float32)})
+        (output,) = session_of(model).run(["product"], {"ones": np.ones((1, 64), np.float32)})
     except (ReadingModelError, RuntimeError) as error:
         logger.info("the reading model multiplies real numbers: %s", error)
         return False
-    return bool(np.isclose(found.item(), product))
+    return bool(np.isclose(output.item(), product))
 
 
 def session_of(model: bytes) -> InferenceSession:
