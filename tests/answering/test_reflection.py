@@ -23,6 +23,8 @@ def sentence(ordinal: int, text: str, part: int = 0) -> AnswerSentence:
         ("The default timeout is 30 seconds.", "The default timeout is 30 seconds", None),
         ("The default timeout is 30 seconds.", "A queue holds 60 items of any size.", None),
         ('Start the player with the "no sound" option.', "The option of the player starts the sound.", None),
+        ("If all arguments are zero, the value is 0.", "Without arguments the value of all is 0.", None),
+        ("A refund takes 14 days for all.", "A refund of a licence for 2 rods takes 14 days.", None),
         ("timeout = 30\nstart(timeout)", "timeout = 60\nstart(timeout)", None),
     ],
 )

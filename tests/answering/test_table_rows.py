@@ -31,3 +31,32 @@ def test_a_row_with_empty_cells_is_no_answer(settings: Settings, icon: str, answ
     rows = [text for text in asyncio.run(work()) if "Feature" in text or "sign-on" in text]
     assert bool(rows) == answers
     assert all("Free plan: No" in row for row in rows)
+
+
+PRICES = {"Mountain bike": ("£13.50", "£30.50"), "City bike, with gears": ("£7.30", "£14.70")}
+
+
+@pytest.mark.parametrize(
+    ("question", "price", "other"),
+    [
+        ("How much is a 1-day mountain bike?", "£13.50", "£7.30"),
+        ("How much is a 1-day city bike?", "£7.30", "£13.50"),
+        ("Price of an 8-day city bike with gears", "£14.70", "£30.50"),
+    ],
+)
+def test_a_row_of_the_table_that_is_meant_is_said(settings: Settings, question: str, price: str, other: str) -> None:
+    tables = "".join(
+        f"<p><em>{caption}</em></p><table><thead><tr><th>Hire</th><th>Cost</th></tr></thead><tbody>"
+        f"<tr><td>1-day</td><td>{day}</td></tr><tr><td>8-day</td><td>{week}</td></tr></tbody></table>"
+        for caption, (day, week) in PRICES.items()
+    )
+    site = LocalSite({"/": page("What hire costs", f"<p>All bikes are hired with a lock.</p>{tables}")})
+
+    async def work() -> str:
+        async with Corpus.open(settings, site) as corpus:
+            answer = await Manager(corpus).answer(Question(question, urls=(SITE,)))
+            return "\n".join(sentence.text for sentence in answer.sentences)
+
+    answered = asyncio.run(work())
+    assert price in answered
+    assert other not in answered

@@ -15,7 +15,7 @@ from webrag_core.answering.wanted.fact import Fact
 from webrag_core.answering.wanted.thing import Thing
 from webrag_core.answering.wanted.versions import version_of, versions_in
 from webrag_core.corpus.version_paths import versioned_paths
-from webrag_core.history.facts import facts_changed
+from webrag_core.history.facts import facts_changed, numbers_differ
 from webrag_core.indexing.terms import terms
 from webrag_core.judging.verdict import Verdict
 from webrag_core.routing.question import Form, Question
@@ -55,7 +55,8 @@ def disagreements(sentences: Sequence[AnswerSentence]) -> list[Disagreement]:
         if not first or not second or "\n" in sentence.text + other.text:  # code differs without contradiction
             continue
         if len(first & second) / max(len(first), len(second)) >= _SAME_SUBJECT:
-            facts = facts_changed(_WITHOUT.sub(" ", sentence.text), _WITHOUT.sub(" ", other.text))
+            texts = _WITHOUT.sub(" ", sentence.text), _WITHOUT.sub(" ", other.text)
+            facts = [fact for fact in facts_changed(*texts) if fact != "number" or numbers_differ(*texts)]
             if facts:
                 pairs.append(Disagreement(sentences=(sentence.ordinal, other.ordinal), about=", ".join(facts)))
     return pairs

@@ -43,6 +43,12 @@ def facts_changed(before: str, after: str) -> list[Fact]:
     return sorted(kind for kind in old if old[kind] != new[kind])
 
 
+def numbers_differ(text: str, other: str) -> bool:
+    """Whether each text (Markdown) states a number that the other does not: one that says more is no contradiction."""
+    first, second = _facts(text)["number"], _facts(other)["number"]
+    return bool(first.keys() - second.keys() and second.keys() - first.keys())
+
+
 def deprecation_changed(before: str, after: str) -> bool:
     """Whether one text (Markdown) has other notes of deprecation than the other."""
     old, new = plain_text(before), plain_text(after)

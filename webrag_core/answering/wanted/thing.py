@@ -24,6 +24,7 @@ from webrag_core.answering.wanted.carried import (
     values_beside,
 )
 from webrag_core.answering.wanted.discriminators import Discriminator, Kind, discriminators_of
+from webrag_core.answering.wanted.table_captions import of_other_tables
 from webrag_core.indexing.terms import terms
 from webrag_core.language.detection import detected_beyond_doubt
 
@@ -130,6 +131,7 @@ def thing_of(question: str, units: Sequence[Unit]) -> Thing:
             sides = [(items[place], carries[:, place]) for place in np.flatnonzero(present)]
         if not present.all():
             others += values_beside(items[0], levels)
+    is_rival |= _flags(of_other_tables(question, units, language))
     allowed = ~is_rival & ~lacks & _flags(not unit.is_link for unit in units)
     return Thing(
         _row(allowed),
