@@ -191,3 +191,9 @@ def test_an_archive_that_changes_underneath(archive: Path, content: bytes | None
     archive.unlink() if content is None else archive.write_bytes(content)
     for path in ("", "dir/"):
         assert refusal(acquirer, f"https://example.org/{path}").reason is Reason.BAD_RESPONSE
+
+
+def test_of_a_host_that_it_does_not_hold_an_archive_says_nothing(archive: Path) -> None:
+    error = refusal(WarcAcquirer(archive), "https://other.example/missing")
+    assert error.reason is Reason.DNS_FAILURE  # a page does not count as missing because another site is served
+    assert "holds nothing of other.example" in error.message

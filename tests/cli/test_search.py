@@ -65,7 +65,9 @@ def test_plain_output_names_version_span_and_date(filled: Search, database_url: 
     assert lines[2] == f"    version {first['version_sha256'][:12]}, {place}"
     assert any("»" in line for line in lines), "the sentences that answer are marked"
     assert "sha256" not in filled(QUESTION, "--since", "2022")
-    assert any(line.startswith("  (") and "more: --quotes N, --all or --json)" in line for line in lines)
+    assert any(
+        line.startswith("  (") and " more" in line and line.endswith(": --quotes N, --all or --json)") for line in lines
+    )
     stats = result["corpus_stats"]
     assert stats["total_documents"] == 1
     searched = f"Searched 1 page, {stats['total_parent_chunks']} passages; {result['candidates']} candidates"

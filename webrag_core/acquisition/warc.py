@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
+from urllib.parse import urlsplit
 
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
@@ -124,6 +125,7 @@ class WarcAcquirer:
             raise InvalidInputError(f"the WARC file {path} cannot be read: {problem}") from error
         if not self._entries:
             raise InvalidInputError(f"{path} holds no WARC response")
+        self._hosts = {urlsplit(url).netloc for url in self._entries}
 
     def page_urls(self) -> list[str]:
         """Canonical URLs of all pages (HTML and Akoma Ntoso), sorted."""
@@ -137,7 +139,8 @@ class WarcAcquirer:
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
         """The archived answer for `url`; archived redirects are followed, `…/index.html` leads to its directory.
 
-        Raises FetchError(NOT_FOUND) for what the archive does not hold, UNSUPPORTED_TYPE for what is no HTML.
+        Raises FetchError: NOT_FOUND for what the archive does not hold, DNS_FAILURE for a host of which it holds
+        nothing, UNSUPPORTED_TYPE for what is no HTML.
         """
         address = canonicalise(url)
         final, passed, status, headers, body = await self._find(address)
@@ -169,7 +172,7 @@ class WarcAcquirer:
             if entry is None:
                 onward = self._directory(current)
                 if onward is None:
-                    raise FetchError(Reason.NOT_FOUND, f"the frozen site does not hold {current}", status=404)
+                    raise self._absent(current)
             else:
                 status, headers, body = await asyncio.to_thread(self._read, entry)
                 if status not in (301, 302, 303, 307, 308) or "location" not in headers:
@@ -178,6 +181,13 @@ class WarcAcquirer:
             passed.append(current)
             current = onward
         raise FetchError(Reason.TOO_MANY_REDIRECTS, f"more than {_MAX_REDIRECTS} redirects from {address}")
+
+    def _absent(self, url: str) -> FetchError:
+        """Why there is no copy: only of a host that the archive knows a missing page says that it is missing."""
+        host = urlsplit(url).netloc
+        if host not in self._hosts:
+            return FetchError(Reason.DNS_FAILURE, f"the frozen site holds nothing of {host}")
+        return FetchError(Reason.NOT_FOUND, f"the frozen site does not hold {url}", status=404)
 
     async def aclose(self) -> None:
         """Nothing is held open between reads."""

@@ -87,7 +87,9 @@ def _print_section(section: elements.Section, console: Console, *, show_all: boo
             case elements.Step() if show_all:
                 print_line(console, f"  {' '.join([*element.pages, element.text])}", "dim")
     if left := len(section.elements) - len(shown):
-        print_line(console, f"  ({left} more: {more})", "dim")
+        weak = 0 if show_all else len(section.elements) - len(strong)
+        low = f", {'all' if weak == left else weak} of low relevance" if weak else ""
+        print_line(console, f"  ({left} more{low}: {more})", "dim")
 
 
 def _print_sentence(sentence: elements.Sentence | elements.ForgottenSentence, console: Console) -> None:
