@@ -24,7 +24,7 @@ from webrag_core.access_token import SERVE_TOKEN, local_token
 from webrag_core.application.command_calls import CommandRunner
 from webrag_core.cli import client, running_server
 from webrag_core.cli.entry import here_first
-from webrag_core.cli.running_server import RunningServer, announced, find_server
+from webrag_core.cli.running_server import RunningServer, announced, find_server, is_served_otherwise
 from webrag_core.cli.served import command_runner, described
 from webrag_core.config import Settings, load_settings
 
@@ -246,6 +246,8 @@ def test_only_a_server_with_the_same_corpus_code_and_settings_is_found(
                 changed.setenv(name, value)
                 if name != "MAX_RETRIES":  # which other programs may have
                     assert find_server() is None, name
+                    is_noted = name not in ("WEBRAG_USE_SERVER", "WEBRAG_HOME")
+                    assert is_served_otherwise(["search", "x"]) == is_noted, name
         (home / ".env").write_text("RERANKER_TOP_N=3\n")
         assert find_server() is None
         (home / ".env").unlink()

@@ -14,7 +14,7 @@ import socket
 import sys
 from time import monotonic
 
-from webrag_core.cli.running_server import find_server
+from webrag_core.cli.running_server import find_server, is_served_otherwise
 from webrag_core.corpus_home import home_folder, settings_file, stray_env_files, stray_words
 from webrag_core.private_file import open_private
 
@@ -45,6 +45,8 @@ def run(arguments: Sequence[str]) -> int | None:
     if not command or "--help" in command or _is_unusual():
         return None
     server = find_server()
+    if server is None and is_served_otherwise(command):
+        sys.stderr.write("the server of this corpus has other settings; this command goes on without it\n")
     if server is None or not server.runs(command):
         return None
     for file in stray_env_files():
