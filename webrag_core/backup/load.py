@@ -30,7 +30,7 @@ from webrag_core.history.shares import remove_all_shares
 from webrag_core.indexing.embedding_models import create_vector_table, ensure_vector_index, show_in_contract
 from webrag_core.indexing.lexical import drop_terms, unused_terms
 from webrag_core.store.database import Database
-from webrag_core.store.migrate import migrate, require_known
+from webrag_core.store.migrate import files_of, migrate, require_known
 from webrag_core.store.scrub import rewrite
 from webrag_core.store.unfinished import mark_finished, mark_unfinished, unfinished
 
@@ -210,7 +210,7 @@ async def _load(connection: AsyncConnection, archive: Archive) -> None:
     manifest = archive.manifest
     await migrate(connection, only=frozenset(manifest.migrations))
     cursor = await connection.execute("SELECT name FROM schema_migrations")
-    if {row[0] for row in await cursor.fetchall()} != set(manifest.migrations):
+    if {row[0] for row in await cursor.fetchall()} != files_of(manifest.migrations):
         raise InvalidInputError(
             "the database has a newer schema than the backup, and no page; set WEBRAG_HOME to a new folder"
         )
@@ -222,9 +222,9 @@ async def _load(connection: AsyncConnection, archive: Archive) -> None:
     cursor = await connection.execute(
         "SELECT n FROM unnest(%s::text[]) n WHERE to_regclass(n) IS NOT NULL", ([*DATA_TABLES],)
     )
-    # some migrations fill tables
+    # some migrations fill tables; earlier schemas have tables that refer to these
     here = sql.SQL(", ").join(sql.Identifier(row[0]) for row in await cursor.fetchall())
-    await connection.execute(sql.SQL("TRUNCATE {}").format(here))
+    await connection.execute(sql.SQL("TRUNCATE {} CASCADE").format(here))
     names = DATA_TABLES | {f"vectors_{model.id}" for model in manifest.models}
     for stored in manifest.tables:
         if stored.name not in names:

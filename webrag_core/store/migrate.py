@@ -47,7 +47,7 @@ async def migrate(connection: AsyncConnection, *, only: Collection[str] | None =
     """
     if not await pending(connection):
         return []
-    chosen = None if only is None else _by_files(dict.fromkeys(only))
+    chosen = None if only is None else files_of(only)
     async with connection.transaction():
         cursor = await connection.execute("SELECT current_setting('lock_timeout')")
         (lock_timeout,) = await cursor.fetchone() or ("0",)
@@ -75,6 +75,12 @@ async def pending(connection: AsyncConnection) -> list[Migration]:
     """Migrations to apply, in order. Raises StoreError when a newer version of this package made the database, or one
     too old."""
     return _missing(await _applied(connection))
+
+
+def files_of(names: Collection[str]) -> frozenset[str]:
+    """The files in which these migrations stand: the first of today holds what were 34. Raises StoreError for those of
+    a corpus older than it."""
+    return frozenset(_by_files(dict.fromkeys(names)))
 
 
 def require_known(names: Collection[str], made_by: str) -> None:
