@@ -130,7 +130,8 @@ def test_what_cannot_be_asked_is_said_beside_the_question(
 def test_a_page_that_cannot_be_read(client: httpx2.Client) -> None:
     path = ask(client, "What is on this page?", url="nowhere.example/page")
     assert path.startswith("/running/")
-    assert "holds nothing of nowhere.example" in lxml_html.fromstring(client.get(path).text).xpath("string(//p[@role='alert'])")
+    alert = lxml_html.fromstring(client.get(path).text).xpath("string(//p[@role='alert'])")
+    assert "holds nothing of nowhere.example" in alert
 
 
 @pytest.mark.slow
