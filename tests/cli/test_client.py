@@ -24,7 +24,7 @@ from webrag_core.access_token import SERVE_TOKEN, local_token
 from webrag_core.application.command_calls import CommandRunner
 from webrag_core.cli import client, running_server
 from webrag_core.cli.entry import here_first
-from webrag_core.cli.running_server import RunningServer, announced, find_server, is_served_otherwise
+from webrag_core.cli.running_server import RunningServer, announced, find_server
 from webrag_core.cli.served import command_runner, described
 from webrag_core.config import Settings, load_settings
 
@@ -213,13 +213,14 @@ def test_what_a_server_cannot_do_stays_here(filled: Webrag) -> None:
 
 
 def test_only_a_server_with_the_same_corpus_code_and_settings_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WEBRAG_HOME", str(home))
     monkeypatch.setenv("WEBRAG_WARC", "site.warc.gz")
+    monkeypatch.setenv("TERM", "xterm")  # with a dumb terminal no server is used
     settings = load_settings().model_copy(update={"mcp_auth_token": SecretStr("a" * 20)})
     server = described(load_settings(), settings)
     assert find_server() is None
@@ -247,7 +248,8 @@ def test_only_a_server_with_the_same_corpus_code_and_settings_is_found(
                 if name != "MAX_RETRIES":  # which other programs may have
                     assert find_server() is None, name
                     is_noted = name not in ("WEBRAG_USE_SERVER", "WEBRAG_HOME")
-                    assert is_served_otherwise(["search", "x"]) == is_noted, name
+                    assert client.run(["search", "x"]) is None
+                    assert ("other settings" in capsys.readouterr().err) == is_noted, name
         (home / ".env").write_text("RERANKER_TOP_N=3\n")
         assert find_server() is None
         (home / ".env").unlink()

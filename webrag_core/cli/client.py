@@ -14,7 +14,7 @@ import socket
 import sys
 from time import monotonic
 
-from webrag_core.cli.running_server import find_server, is_served_otherwise
+from webrag_core.cli.running_server import has_other_settings, server_of_this_code
 from webrag_core.corpus_home import home_folder, settings_file, stray_env_files, stray_words
 from webrag_core.private_file import open_private
 
@@ -44,10 +44,12 @@ def run(arguments: Sequence[str]) -> int | None:
     style, command = _without_progress(arguments)
     if not command or "--help" in command or _is_unusual():
         return None
-    server = find_server()
-    if server is None and is_served_otherwise(command):
-        sys.stderr.write("the server of this corpus has other settings; this command goes on without it\n")
+    server = server_of_this_code()
     if server is None or not server.runs(command):
+        return None
+    if has_other_settings(server):
+        if not any(name.upper() == "WEBRAG_USE_SERVER" for name in os.environ):  # who sets it knows
+            sys.stderr.write("the server of this corpus has other settings; this command goes on without it\n")
         return None
     for file in stray_env_files():
         sys.stderr.write(f"warning: {stray_words(file)}\n")

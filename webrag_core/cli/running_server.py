@@ -108,24 +108,14 @@ def announced(home: Path, server: RunningServer) -> Iterator[bool]:
 
 def find_server() -> RunningServer | None:
     """The server of this command's corpus, where one runs that has its code and its settings."""
-    home = home_folder()
-    server = _of_this_code(home)
-    return None if server is None or _has_other_settings(server, home) else server
+    server = server_of_this_code()
+    return None if server is None or has_other_settings(server) else server
 
 
-def is_served_otherwise(command: Sequence[str]) -> bool:
-    """Whether a server of this corpus would run the command, but for other settings in its environment or files. False
-    for who has chosen by a variable whether one is used."""
-    if any(name.upper() == "WEBRAG_USE_SERVER" for name in os.environ):
-        return False
-    home = home_folder()
-    server = _of_this_code(home)
-    return server is not None and server.runs(command) and _has_other_settings(server, home)
-
-
-def _of_this_code(home: str) -> RunningServer | None:
+def server_of_this_code() -> RunningServer | None:
+    """The server of this command's corpus, where one runs that has its code, whatever its settings."""
     try:
-        with open_private(os.path.join(home, FILE)) as stream:
+        with open_private(os.path.join(home_folder(), FILE)) as stream:
             if stream is None or _is_free(stream.fileno()):
                 return None
             server = RunningServer(**json.loads(stream.read(_LONGEST)))
@@ -135,8 +125,9 @@ def _of_this_code(home: str) -> RunningServer | None:
     return server if server.code == code_mark() else None
 
 
-def _has_other_settings(server: RunningServer, home: str) -> bool:
-    return _has_other_names(server) or server.settings != settings_mark(home, server.names)
+def has_other_settings(server: RunningServer) -> bool:
+    """Whether the environment or the files of this command set something else than those of the server."""
+    return _has_other_names(server) or server.settings != settings_mark(home_folder(), server.names)
 
 
 def code_mark() -> str:
