@@ -9,7 +9,7 @@ import logging
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import urlsplit
@@ -125,7 +125,6 @@ class WarcAcquirer:
             raise InvalidInputError(f"the WARC file {path} cannot be read: {problem}") from error
         if not self._entries:
             raise InvalidInputError(f"{path} holds no WARC response")
-        self._hosts = {urlsplit(url).netloc for url in self._entries}
 
     def page_urls(self) -> list[str]:
         """Canonical URLs of all pages (HTML and Akoma Ntoso), sorted."""
@@ -181,6 +180,10 @@ class WarcAcquirer:
             passed.append(current)
             current = onward
         raise FetchError(Reason.TOO_MANY_REDIRECTS, f"more than {_MAX_REDIRECTS} redirects from {address}")
+
+    @cached_property
+    def _hosts(self) -> frozenset[str]:
+        return frozenset(urlsplit(url).netloc for url in self._entries)
 
     def _absent(self, url: str) -> FetchError:
         """Why there is no copy: only of a host that the archive knows a missing page says that it is missing."""
