@@ -26,8 +26,8 @@ async def units_and_first(settings: Settings) -> tuple[list[Unit], int]:
     site = LocalSite({"/": page("Drawings", PLACES)})
     async with Corpus.open(settings, site) as corpus:
         await corpus.add(SITE + "/")
-        found = await search_corpus(corpus, "Where are drawings stored?")
-    units = units_of(found.chunks)
+        results = await search_corpus(corpus, "Where are drawings stored?")
+    units = units_of(results.chunks)
     return units, next(index for index, unit in enumerate(units) if unit.text.startswith("Drawings are kept"))
 
 

@@ -44,18 +44,18 @@ def written(dice: random.Random, number: int) -> str:
 
 def filters(dice: random.Random) -> ScopeFilter:
     """Any of the filters that stay conditions, at times with dates, which do not."""
-    chosen: dict[str, Any] = {}
+    conditions: dict[str, Any] = {}
     if dice.random() < 0.4:
-        chosen["sources"] = dice.sample(["site.example", "other.example"], dice.randrange(1, 3))
+        conditions["sources"] = dice.sample(["site.example", "other.example"], dice.randrange(1, 3))
     if dice.random() < 0.6:
-        chosen["languages"] = dice.sample(TAGS, dice.randrange(3))
+        conditions["languages"] = dice.sample(TAGS, dice.randrange(3))
     if dice.random() < 0.6:
-        chosen["types"] = dice.sample(get_args(DocumentType), dice.randrange(3))
+        conditions["types"] = dice.sample(get_args(DocumentType), dice.randrange(3))
     for name in ("published", "modified"):
         if dice.random() < 0.2:
             begin = START + timedelta(days=dice.randrange(300))
-            chosen[name] = DateRange(begin, dice.choice([None, begin + timedelta(days=dice.randrange(200))]))
-    return ScopeFilter(**chosen)
+            conditions[name] = DateRange(begin, dice.choice([None, begin + timedelta(days=dice.randrange(200))]))
+    return ScopeFilter(**conditions)
 
 
 def kind_of(media_type: str) -> str:
@@ -98,8 +98,8 @@ async def check(corpus: Corpus, searcher: Searcher, dice: random.Random, rounds:
         assert scope.document_ids is None or wanted.published or wanted.modified
         if dice.random() < 0.5:
             query = f"which animal likes fish {dice.randrange(9)}"
-            found = [await searcher.retrieve(query, each, mode="chunk") for each in (scope, listed)]
-            results = [result.model_dump(exclude={"timing"}) for result in found]
+            pair = [await searcher.retrieve(query, each, mode="chunk") for each in (scope, listed)]
+            results = [result.model_dump(exclude={"timing"}) for result in pair]
             assert results[0] == results[1], wanted
         filled += bool(listed.document_ids)
     return filled

@@ -22,7 +22,7 @@ def inputs_digest(page: AcquiredPage, removals: str) -> str | None:
     if page.not_modified or page.media_type in FORMATS:
         return None
     headers = sorted((name, value) for name, value in page.headers.items() if name in READ_HEADERS)
-    read = [EXTRACTOR_VERSION, READER, removals, page.final_url, page.status, page.all_text, page.archive_url, headers]
-    digest = hashlib.sha256(json.dumps(read).encode())
+    parts = [EXTRACTOR_VERSION, READER, removals, page.final_url, page.status, page.all_text, page.archive_url, headers]
+    digest = hashlib.sha256(json.dumps(parts).encode())
     digest.update(page.body)
     return digest.hexdigest()

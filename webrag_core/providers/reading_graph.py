@@ -95,8 +95,8 @@ class _Bert:
             graph.node("MultiHeadAttention", heads, f"attended{layer}", contributed=True, num_heads=_HEADS)
             self.widths[f"attended{layer}"] = self.widths[hidden]
             output = f"{prefix}attention.output."
-            seen = self._product(f"attended{layer}", [attended], [f"{output}dense.bias"], f"seen{layer}")
-            graph.node("Add", [seen, hidden], f"seen_beside{layer}")
+            attention = self._product(f"attended{layer}", [attended], [f"{output}dense.bias"], f"seen{layer}")
+            graph.node("Add", [attention, hidden], f"seen_beside{layer}")
             middle = self._norm(f"seen_beside{layer}", f"{output}LayerNorm", f"between{layer}")
             widened = self._product(middle, [between], [f"{prefix}intermediate.dense.bias"], f"widened{layer}")
             graph.node("Gelu", [widened], f"wide{layer}", contributed=True)

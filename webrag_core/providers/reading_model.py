@@ -24,7 +24,7 @@ from webrag_core.providers.reading_graph import STATES, largest_product, reading
 from webrag_core.recently_used import RecentlyUsed
 
 if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
+    from onnxruntime import InferenceSession, SessionOptions
     from tokenizers import Tokenizer
 
 logger = logging.getLogger(__name__)
@@ -144,18 +144,25 @@ def multiplies_whole_numbers() -> bool:
     return bool(np.isclose(output.item(), product))
 
 
+def one_core() -> SessionOptions:
+    """Options of a session on one core: others go on meanwhile. Needs the runtime."""
+    from onnxruntime import SessionOptions
+
+    options = SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    return options
+
+
 def session_of(model: bytes) -> InferenceSession:
     """A model of ONNX on one core. Raises ReadingModelError where its runtime is not there, or does not take it."""
     try:
-        from onnxruntime import InferenceSession, SessionOptions
+        from onnxruntime import InferenceSession
     except (ImportError, OSError) as error:
         raise ReadingModelError(f"the reading model cannot be loaded: {error}") from error
-    options = SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
     # joined with the sum before it, a norm takes three times as long
     unused = ["SkipLayerNormFusion"]
     try:
-        return InferenceSession(model, options, providers=["CPUExecutionProvider"], disabled_optimizers=unused)
+        return InferenceSession(model, one_core(), providers=["CPUExecutionProvider"], disabled_optimizers=unused)
     except (RuntimeError, ValueError) as error:
         raise ReadingModelError(f"the reading model cannot be loaded: {error}") from error
 

@@ -47,7 +47,7 @@ async def migrate(connection: AsyncConnection, *, only: Collection[str] | None =
     """
     if not await pending(connection):
         return []
-    chosen = None if only is None else files_of(only)
+    files = None if only is None else files_of(only)
     async with connection.transaction():
         cursor = await connection.execute("SELECT current_setting('lock_timeout')")
         (lock_timeout,) = await cursor.fetchone() or ("0",)
@@ -59,7 +59,7 @@ async def migrate(connection: AsyncConnection, *, only: Collection[str] | None =
             "CREATE TABLE IF NOT EXISTS schema_migrations"
             " (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())"
         )
-        missing = [migration for migration in await pending(connection) if chosen is None or migration.name in chosen]
+        missing = [migration for migration in await pending(connection) if files is None or migration.name in files]
         for migration in missing:
             await apply(connection, migration)
             await connection.execute("INSERT INTO schema_migrations (name) VALUES (%s)", (migration.name,))
