@@ -19,6 +19,7 @@ class Reason(StrEnum):
     BAD_RESPONSE = "bad_response"
     TOO_MANY_REDIRECTS = "too_many_redirects"
     NOT_FOUND = "not_found"
+    NOT_ARCHIVED = "not_archived"
     HTTP_STATUS = "http_status"
     RATE_LIMITED = "rate_limited"
     SESSION_ENDED = "session_ended"
@@ -55,6 +56,7 @@ _REASON_WORDS = {
     Reason.BAD_RESPONSE: "a broken response",
     Reason.TOO_MANY_REDIRECTS: "too many redirects",
     Reason.NOT_FOUND: "not there",
+    Reason.NOT_ARCHIVED: "its site is not in the archive that is read",
     Reason.HTTP_STATUS: "the site answered with an error",
     Reason.RATE_LIMITED: "too many requests for the site",
     Reason.SESSION_ENDED: "its log-in is not accepted any more",

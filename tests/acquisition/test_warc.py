@@ -195,5 +195,5 @@ def test_an_archive_that_changes_underneath(archive: Path, content: bytes | None
 
 def test_of_a_host_that_it_does_not_hold_an_archive_says_nothing(archive: Path) -> None:
     error = refusal(WarcAcquirer(archive), "https://other.example/missing")
-    assert error.reason is Reason.DNS_FAILURE  # a page does not count as missing because another site is served
+    assert error.reason is Reason.NOT_ARCHIVED  # a page does not count as missing because another site is served
     assert "holds nothing of other.example" in error.message

@@ -201,7 +201,7 @@ def test_any_way_of_attaching_gives_the_same_alerts(
     assert told["file"] == [
         ("not_fresh", f"WebRAG: {source} not refreshed in time", source),
         ("run_failed", "WebRAG: run of job refresh failed", "run: /runs/RUN", "source: failing.example",
-         "reason: not_found"),
+         "reason: not_archived"),
         ("recovered", f"WebRAG: {source} refreshed again", source),
     ]  # fmt: skip
     assert {way: alerts for way, alerts in told.items() if alerts != told["file"]} == {}

@@ -55,10 +55,10 @@ def test_a_seed_that_is_not_there_fails_once_with_its_reason(
     done = run_job(definitions, instance, site, key="nowhere.example")
     assert not done.success
     assert steps(done, dg.DagsterEventType.STEP_UP_FOR_RETRY) == 0
-    assert "no page of nowhere.example could be fetched: 1 × not_found" in (failure(done).description or "")
+    assert "no page of nowhere.example could be fetched: 1 × not_archived" in (failure(done).description or "")
     run = instance.get_run_by_id(done.run_id)
     assert run is not None
-    assert (run.tags["webrag/failure"], run.tags["webrag/permanent"]) == ("not_found", "true")
+    assert (run.tags["webrag/failure"], run.tags["webrag/permanent"]) == ("not_archived", "true")
     assert materialized(instance, "chunks", "nowhere.example") == []
 
 
@@ -112,9 +112,9 @@ def test_a_site_that_lost_all_its_pages_fails_and_keeps_them_until_that_is_confi
     definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path, corpus_environment: str
 ) -> None:
     tea_site(tmp_path)
-    elsewhere = write_site(tmp_path / "later.warc.gz", {"https://other.example/": SITE[HOME]})
+    later = write_site(tmp_path / "later.warc.gz", {f"{HOME}another/": SITE[HOME]})
     for status, reached in (("ready", 3), ("ready", 3), ("gone", 0)):
-        done = run_job(definitions, instance, elsewhere, assets=["documents"])
+        done = run_job(definitions, instance, later, assets=["documents"])
         assert not done.success
         assert steps(done, dg.DagsterEventType.STEP_UP_FOR_RETRY) == 0
         assert "no page of tea.example could be fetched: 3 × not_found" in (failure(done).description or "")

@@ -36,7 +36,7 @@ def test_failed_partitions_are_listed_with_their_reason_until_they_are_mended(
     assert isinstance(table, dg.TableMetadataValue)
     [row] = [dict(record.data) for record in table.records]
     assert (row["partition"], row["asset"], row["permanent"]) == ("nowhere.example", "documents", True)
-    assert "could be fetched: 1 × not_found" in str(row["reason"])
+    assert "could be fetched: 1 × not_archived" in str(row["reason"])
     assert checks["no_source_is_overdue"].passed
 
     instance.delete_dynamic_partition("webrag_source", "nowhere.example")

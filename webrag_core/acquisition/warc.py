@@ -138,8 +138,8 @@ class WarcAcquirer:
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
         """The archived answer for `url`; archived redirects are followed, `…/index.html` leads to its directory.
 
-        Raises FetchError: NOT_FOUND for what the archive does not hold, DNS_FAILURE for a host of which it holds
-        nothing, UNSUPPORTED_TYPE for what is no HTML.
+        Raises FetchError: NOT_FOUND for what the archive does not hold, NOT_ARCHIVED for a host of which it
+        holds nothing, UNSUPPORTED_TYPE for what is no HTML.
         """
         address = canonicalise(url)
         final, passed, status, headers, body = await self._find(address)
@@ -189,7 +189,7 @@ class WarcAcquirer:
         """Why there is no copy: only of a host that the archive knows a missing page says that it is missing."""
         host = urlsplit(url).netloc
         if host not in self._hosts:
-            return FetchError(Reason.DNS_FAILURE, f"the frozen site holds nothing of {host}")
+            return FetchError(Reason.NOT_ARCHIVED, f"the frozen site holds nothing of {host}")
         return FetchError(Reason.NOT_FOUND, f"the frozen site does not hold {url}", status=404)
 
     async def aclose(self) -> None:

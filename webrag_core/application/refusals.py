@@ -126,6 +126,7 @@ _STATUS_OF_CODE: Mapping[str, int] = {
     **dict.fromkeys(
         (
             Reason.NOT_FOUND,
+            Reason.NOT_ARCHIVED,
             Reason.SOFT_404,
             Reason.HTTP_STATUS,
             Reason.SESSION_ENDED,

@@ -60,7 +60,7 @@ def way_out(code: str) -> str:
 
     Only addresses that were typed are named: a page must not suggest what to open.
     """
-    if code == Reason.NOT_FOUND and (warc := os.environ.get("WEBRAG_WARC")):
+    if code in (Reason.NOT_FOUND, Reason.NOT_ARCHIVED) and (warc := os.environ.get("WEBRAG_WARC")):
         return f"; pages come from WEBRAG_WARC={warc}: unset it to read the web"
     if code == Reason.BLOCKED_ADDRESS:
         typed = (_typed.get() or {}).values()

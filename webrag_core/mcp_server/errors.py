@@ -24,6 +24,7 @@ _CAUSES: dict[str, Sequence[str]] = {
     Reason.TLS_FAILURE: ("the site's certificate is not valid", "the certificate is for another name"),
     Reason.TIMEOUT: ("the site is slow", "the page is very large"),
     Reason.NOT_FOUND: ("the page was moved or deleted", "the URL is misspelt"),
+    Reason.NOT_ARCHIVED: ("this server reads an archive of some sites alone", "the address is misspelt"),
     Reason.SOFT_404: ("the page was moved or deleted", "the site shows another page instead"),
     Reason.HTTP_STATUS: ("the site refuses or fails", "the page needs a login"),
     Reason.SESSION_ENDED: ("the log-in that the operator gave for the site has expired",),
@@ -50,6 +51,7 @@ _CAUSES: dict[str, Sequence[str]] = {
 }
 _PERMANENT = (
     Reason.NOT_FOUND,
+    Reason.NOT_ARCHIVED,
     Reason.SOFT_404,
     Reason.DNS_FAILURE,
     Reason.HTTP_STATUS,

@@ -637,7 +637,7 @@ class Run:
         failed = [
             (url, error)
             for url, error in self.failed_previews.items()
-            if not (frozen and error.reason is Reason.NOT_FOUND)
+            if not (frozen and error.reason in (Reason.NOT_FOUND, Reason.NOT_ARCHIVED))
         ]
         if failed:
             (url, error), others = failed[0], len(failed) - 1

@@ -34,7 +34,7 @@ MapGet = Callable[[str, FileKind], Awaitable[MapBody]]
 _HOST_TROUBLE = frozenset(
     {
         *(Reason.BLOCKED_ADDRESS, Reason.DNS_FAILURE, Reason.CONNECT_FAILURE, Reason.TLS_FAILURE),
-        Reason.RATE_LIMITED,
+        *(Reason.NOT_ARCHIVED, Reason.RATE_LIMITED),
     }
 )
 # no warning for a guessed file that fails like this
