@@ -69,7 +69,7 @@ async def compose(
     """Score the evidence, choose, and judge what is chosen. A `reranker` orders the sentences."""
     chosen = await choose(question, gathered, settings, reranker)
     draft, choices = chosen.draft, chosen.choices
-    sure = confidence.confidence_of(choices, draft)
+    sure = confidence.with_definition(confidence.confidence_of(choices, draft), choices, draft)
     return replace(
         chosen,
         sure=confidence.within_meaning(sure, choices, chosen.form, draft.things, draft.facts),

@@ -28,6 +28,7 @@ from webrag_core.answering.compose.windows import lead_of, reading_of
 from webrag_core.answering.gathering import Gathered
 from webrag_core.answering.models import Band
 from webrag_core.answering.units import Unit
+from webrag_core.answering.wanted.definitions import defining
 from webrag_core.answering.wanted.fact import Fact
 from webrag_core.answering.wanted.thing import Thing
 from webrag_core.errors import IntegrityError
@@ -126,6 +127,15 @@ def confidence_of(choices: Sequence[Choice], draft: Draft) -> float:
         return 0.0
     table, features = confidence_features(choices, draft)
     return float(_table("confidence", table).of(features[None, :])[0])
+
+
+def with_definition(confidence: float, choices: Sequence[Choice], draft: Draft) -> float:
+    """The confidence, raised to band medium where the question asks what a term is, and a sentence says that."""
+    if len(draft.facts) == 1 and draft.facts[0].term:
+        says = defining(draft.units, draft.facts[0].term)
+        if any(says[choice.index] for choice in choices):
+            return max(confidence, SURE_AT)
+    return confidence
 
 
 def of_passage(table: str, features: Array) -> float:

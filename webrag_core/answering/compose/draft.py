@@ -14,6 +14,7 @@ from webrag_core.answering.compose.reranked import SentenceReranker
 from webrag_core.answering.compose.sentence_scores import Query, UnitScores, fitted_scores, score_units
 from webrag_core.answering.compose.windows import window_readings
 from webrag_core.answering.units import Unit, units_of
+from webrag_core.answering.wanted.definitions import defining
 from webrag_core.answering.wanted.fact import Fact, fact_of
 from webrag_core.answering.wanted.thing import Thing, thing_of
 from webrag_core.retrieval.models import RankedChunk
@@ -21,6 +22,7 @@ from webrag_core.retrieval.reader import Reader
 from webrag_core.text_work import beside_loop
 
 _SHORT = 5  # words
+_AHEAD = 1.0  # of the score: how far the best definition of a term stands before all else
 _NEAR = 2  # units before and after that with the fact, among which the thing may be named
 Safe = Callable[[list[Unit], str], tuple[list[Unit], Mapping[str, int]]]
 """(units, question) -> the units that may become sentences, and the number of the others by cause."""
@@ -75,8 +77,11 @@ async def draft_of(
             relevance = await reranker.relevance(part, units, fitted_scores(queries[-1].features))
         facts.append(fact_of(part))
         holds = np.fromiter((facts[-1].is_in(unit) for unit in units), dtype=np.bool_)
+        explains = defining(units, facts[-1].term)
         window = await window_readings([query.text for query in queries], units, reader)
-        scored = await score_units(queries, units, reader, window, relevance, holds)
+        first = holds & explains if (holds & explains).any() else holds
+        scored = await score_units(queries, units, reader, window, relevance, first)
+        scored = definitions_first(explains, scored)
         scores.append(of_those_with(holds, scored, units) if facts[-1].values else scored)
     warnings = []
     if reader is not None and reader.failure is not None:
@@ -104,6 +109,17 @@ def merged(units: Sequence[Unit], allowed: Sequence[Sequence[bool]]) -> list[Uni
         pages.setdefault(kept, set()).add(unit.chunk.document_id)
         pages[kept] |= {other.document_id for other in unit.chunk.also_on if other.is_equal}
     return [replace(units[index], places=len(pages[index])) for index in sorted(pages)]
+
+
+def definitions_first(explains: NDArray[np.bool_], scores: UnitScores) -> UnitScores:
+    """Scores in which the best of the units that say what the term is (`explains`) comes before all others. Only units
+    that the reader read count, where it read any."""
+    read = ~np.isnan(scores.reading)
+    able = scores.allowed & explains & (read if read.any() else True)
+    if not able.any():
+        return scores
+    ahead = scores.total[scores.allowed].max() + _AHEAD - scores.total[able].max()
+    return replace(scores, total=np.where(able, scores.total + max(0.0, ahead), scores.total))
 
 
 def of_those_with(holds: NDArray[np.bool_], scores: UnitScores, units: Sequence[Unit]) -> UnitScores:

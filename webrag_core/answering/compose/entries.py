@@ -16,10 +16,16 @@ _WHOLE_LISTS: frozenset[Form] = frozenset(("steps", "list"))
 def entry_of(units: Sequence[Unit], index: int, form: Form) -> list[int]:
     """Indexes of the units of the entry around unit `index`, in their order. In the forms `steps` and `list` an item or
     a table row brings all of them; in others it stands alone, an item after its lead where that ends in a colon or a
-    dash. A term alone says nothing: the beginning of what is said of it does."""
+    dash. A term alone says nothing: the beginning of what is said of it does. So does a question that the page asks:
+    what it says next answers it. What ends in a colon or a dash brings the terms behind it, with what is said of
+    them."""
     unit = units[index]
     if unit.kind == "term":
-        return [_description(units, index) or index]
+        described = _description(units, index)
+        return [index] if described is None else entry_of(units, described, form)
+    if asks(unit):
+        answer = _answer_of(units, index)
+        return [index] if answer is None else entry_of(units, answer, form)
     if unit.is_listed:
         if form in _WHOLE_LISTS:
             items = run_around(units, index)
@@ -32,7 +38,12 @@ def entry_of(units: Sequence[Unit], index: int, form: Form) -> list[int]:
     after = _introduced(units, index)
     if after and (unit.text.endswith(OPEN_ENDS) or form in _WHOLE_LISTS or units[after[0]].kind == "code"):
         return [index, *after]
-    return [index]
+    return [index, *_described_behind(units, index)] if unit.text.endswith(OPEN_ENDS) else [index]
+
+
+def asks(unit: Unit) -> bool:
+    """Whether a unit asks something, and so says nothing."""
+    return unit.text.endswith("?") and unit.kind != "code"
 
 
 def beginning_of(units: Sequence[Unit], index: int, named: frozenset[str]) -> int:
@@ -118,6 +129,28 @@ def _description(units: Sequence[Unit], index: int) -> int | None:
         if unit.kind != "term":
             return after
     return None
+
+
+def _answer_of(units: Sequence[Unit], index: int) -> int | None:
+    """The unit behind the question `index`, in the same passage under the same heading, that asks nothing itself."""
+    after = index + 1
+    if after < len(units) and units[after].stands_with(units[index]) and not asks(units[after]):
+        return after
+    return None
+
+
+def _described_behind(units: Sequence[Unit], index: int) -> list[int]:
+    """The descriptions of the terms that follow unit `index` below its heading."""
+    depth = len(units[index].heading_path)
+    behind = takewhile(
+        lambda after: (
+            units[after].chunk.chunk_id == units[index].chunk.chunk_id
+            and units[after].heading_path[:depth] == units[index].heading_path
+            and (units[after].kind == "term" or len(units[after].heading_path) > depth)
+        ),
+        range(index + 1, len(units)),
+    )
+    return [after for after in behind if units[after].kind != "term"]
 
 
 def _lead_of_item(units: Sequence[Unit], index: int) -> list[int]:

@@ -38,6 +38,8 @@ _MOST_BEHIND = 4  # sentences behind one that tells how, of steps in prose
 _TRIED = 20  # units, best first, that are tried for each part
 _WORTH_SAYING = 0.2  # of the best sentence's worth
 _NUMBER = re.compile(r"\d+")
+_VERSION = re.compile(r"\b(?:version |v)?\d+(?:\.\d+)+", re.IGNORECASE)
+_ASKS_VERSION = re.compile(r"\bversions?\b|\brelease\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,8 @@ class _Selection:
             return False
         members = without_idle_lead(self.units, members, len(entry))
         if members == [index]:
+            if self._only_dates_page(part, index):
+                return False
             members = [*self._beginning(part, index), index]
         sayings: list[tuple[int, Saying]] = []
         room, left_out = self.room, 0
@@ -103,6 +107,12 @@ class _Selection:
             self.chosen.append(Choice(saying, member, part, support, worth, self.entries, rest))
         self.room = room
         return True
+
+    def _only_dates_page(self, part: int, index: int) -> bool:
+        """Whether a unit is a version behind words of its page's title, and no version is asked for."""
+        name, versions = _VERSION.subn("", self.units[index].text)
+        is_title = versions == 1 and set(terms(name)) <= set(terms(self.units[index].chunk.title or ""))
+        return is_title and not _ASKS_VERSION.search(self.facts[part].question)
 
     def _beginning(self, part: int, index: int) -> list[int]:
         """The beginning of what a unit stands in, where keywords ask for all of that, and it is not said yet."""
