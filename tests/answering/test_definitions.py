@@ -45,6 +45,7 @@ def test_the_term_of_a_question(question: str, term: str) -> None:
         (DEPRECIATION, "depreciation", True),
         ("As said before, capital gains are the profits from a sale.", "capital gain", True),
         ("An APR (annual rate) is what a loan costs a year.", "APR", True),
+        ('Surplus value is "the difference between what is made and what is paid".', "surplus value", True),
         (RECONCILIATION, "reconciliation", True),
         ("Une quittance de loyer est un document du propriétaire.", "quittance de loyer", True),
         ("Ein Leerlauf bezeichnet den Gang ohne Kraft.", "Leerlauf", True),

@@ -136,6 +136,13 @@ def test_a_way_back_to_the_top_is_said_by_nobody() -> None:
         assert not _says_nothing(text, "Splitting")
 
 
+def test_the_name_of_a_picture_is_said_by_nobody() -> None:
+    for text in ("An image of the second step.", "Screenshot showing the form", "Figure 13.24. Payroll Example: Setup"):
+        assert _says_nothing(text, "Payroll")
+    for text in ("The image shows a harbour at low tide.", "Figure 2 shows that each tenth boat leaks.", "Fig trees"):
+        assert not _says_nothing(text, "Payroll")
+
+
 def test_a_figure_is_no_year_and_a_year_no_figure() -> None:
     figure: frozenset[Value] = frozenset(["figure"])
     for text in ("in 2000 rows", "stored in 2048 bits", "in 1536 dimensions", "5 ad breaks", "in 1500 MB", "61 sq km"):

@@ -33,6 +33,11 @@ _CONTENTS = re.compile(
     re.IGNORECASE,
 )
 _SEE_ALSO = re.compile(r"\W*(?:see also|siehe auch|voir aussi|véase también|vedi anche)\b", re.IGNORECASE)
+_PICTURE = re.compile(  # what stands in place of a picture, or a few words below one
+    r"\W*(?:(?:an?|the) )?(?:image|picture|screen ?shot|screen capture) (?:of|showing|that shows)\b"
+    r"|(?:figure|fig\.|abbildung|abb\.) \d[\d.–-]*[.:]? (?:\S+ ?){1,10}$",
+    re.IGNORECASE,
+)
 _TO_TOP = re.compile(
     r"\W*(?:(?:back|return|go|jump|scroll|up) to (?:the )?(?:top|contents|index)(?: of (?:the )?page)?"
     r"|(?:zurück )?(?:nach oben|zum (?:seiten)?anfang)|(?:retour )?(?:en )?haut(?: de (?:la )?page)?"
@@ -103,8 +108,8 @@ class Unit:
 
 def units_of(ranked: Sequence[RankedChunk]) -> list[Unit]:
     """Units of the best passages, in their order, each place of a page once. Passages that no search ranked
-    (neighbours), headings but those of steps ("Step 2: …"), the title again, contents, references to other pages, lines
-    of links, rows of which only the name is left, and units without a word are left out."""
+    (neighbours), headings but those of steps ("Step 2: …"), the title again, names of pictures, contents, references to
+    other pages, lines of links, rows of which only the name is left, and units without a word are left out."""
     units: list[Unit] = []
     places: set[tuple[int, int]] = set()
     best = by_score(passage for passage in ranked if not passage.is_locality_expanded)
@@ -183,7 +188,10 @@ def _units(ranked_chunk: RankedChunk, rank: int) -> Iterator[Unit]:
 
 
 def _says_nothing(text: str, title: str) -> bool:
-    """Whether a unit is the title once more, or a reference to other pages or to the top of this."""
+    """Whether a unit is the title once more, the name of a picture, or a reference to other pages or to the top of
+    this."""
+    if _PICTURE.match(text) is not None:
+        return True
     is_reference = _SEE_ALSO.match(text) is not None or _TO_TOP.fullmatch(text) is not None
     return is_reference or _folded(text) == _folded(title)
 

@@ -69,7 +69,7 @@ def _pattern(term: str) -> re.Pattern[str]:
     begins = r"(?:^|[,;:–—(]\s*|\b(?:that|dass|que)\s+)"
     aside = r"(?:\s*\([^()]{1,40}\))?,?\s+"
     kind = rf"(?:{_ARTICLES}|(?:any|one\s+of|when|where|how|what|[a-z]+\s+(?:that|which|who))\s){_NO_DEFINITION}"
-    says = rf"{begins}{name}{aside}(?:{_IS}\s+{kind}|{_MEANS}\b)"
+    says = rf"{begins}{name}{aside}(?:{_IS}\s+[\"“„«]?(?:{kind}|defined\s+as\s)|{_MEANS}\b)"
     return re.compile(rf"{says}|\b{_CALLED}\s+{name}(?![\w-])", re.IGNORECASE)
 
 
