@@ -35,7 +35,7 @@ _CONTENTS = re.compile(
 _SEE_ALSO = re.compile(r"\W*(?:see also|siehe auch|voir aussi|véase también|vedi anche)\b", re.IGNORECASE)
 _PICTURE = re.compile(  # what stands in place of a picture, or a few words below one
     r"\W*(?:(?:an?|the) )?(?:image|picture|screen ?shot|screen capture) (?:of|showing|that shows)\b"
-    r"|(?:figure|fig\.|abbildung|abb\.) \d[\d.–-]*[.:]? (?:\S+ ?){1,10}$",
+    r"|(?:figure|fig\.|abbildung|abb\.) \d[\d.–-]*[.:] (?:\S+ ?){1,10}$",
     re.IGNORECASE,
 )
 _TO_TOP = re.compile(
