@@ -129,9 +129,12 @@ _QUESTIONS: tuple[tuple[str, tuple[Value, ...]], ...] = (
     (r"\bhow long (?:is|are|may|can) (?:a|the|an)\b", ("length", "duration", "number")),
     (r"\bhow long\b|\bwie lange?\b|\b(?:within|for|after) how (?:many|long)\b", ("duration", "date", "length")),
     (
-        r"\bhow much .{0,60}\b(?:cost|charge|pay|fee|price)|\bhow much (?:is|are) (?:the|a|an)\b|\bhow expensive\b",
+        r"\bhow much .{0,60}\b(?:cost|charge|fee|price)|\bhow expensive\b"
+        r"|\bhow much (?:is|are) (?:the|a|an)\b(?!.{1,40}\b(?:pay|leave|notice)\b)",
         ("money",),
     ),
+    # severance pay and sick pay are stated in weeks, too
+    (r"\bhow much (?:do|does|did|must|should|shall|will|would|can|could|has|have)\b.{0,60}\bpay\b", ("money",)),
     (r"\bwas kostet\b|\bwie (?:viel kostet|teuer)\b|\b(?:price|fee|cost) (?:of|for)\b", ("money",)),
     (r"\bhow (?:many|much)\b|\bwie ?viele?\b", ("number",)),
     (r"\b(?:combien|quel) (?:de )?(?:temps|délai)\b|\bquelle (?:est la )?durée\b", ("duration", "date")),
