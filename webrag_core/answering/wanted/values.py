@@ -37,13 +37,13 @@ _TIME = _any(
 )
 _KIND_OF_DAY = "(?:(?:more|full|whole|working|business|calendar) )?"
 _MONTH = (
-    "(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?"
-    "|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?"
+    "(?:january?|februar|february|märz|april|mai|june|juni|july|juli|august|september|o[ck]tober|november|de[cz]ember"
+    "|(?-i:Jan|Feb|Mar|March|Apr|May|Jun|Jul|Aug|Sept?|Oct|Okt|Nov|De[cz])"  # they may, in march, my son Mar
     "|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre)"
 )
 _DAY = _any(
-    "mon(?:day|tag)?s? tues?(?:day)?s? dienstags? wed(?:nesday)?s? mittwochs? thu(?:rsday)?s? donnerstags?"
-    " fri(?:day)?s? freitags? sat(?:urday)?s? samstags? sun(?:day)?s? sonntags?"
+    "mondays? montags? tuesdays? dienstags? wednesdays? mittwochs? thursdays? donnerstags? fridays? freitags?"
+    " saturdays? samstags? sundays? sonntags? (?-i:Mon|Tue|Wed|Thu|Fri|Sat|Sun)s?"
     " (?:lun|mar|mercre|jeu|vendre|same)dis? dimanches?"
 )
 _CURRENCY = _any("usd eur gbp chf euros? dollars? pounds? cents? rupees? francs? franken yen")
@@ -136,6 +136,11 @@ _QUESTIONS: tuple[tuple[str, tuple[Value, ...]], ...] = (
     # severance pay and sick pay are stated in weeks, too
     (r"\bhow much (?:do|does|did|must|should|shall|will|would|can|could|has|have)\b.{0,60}\bpay\b", ("money",)),
     (r"\bwas kostet\b|\bwie (?:viel kostet|teuer)\b|\b(?:price|fee|cost) (?:of|for)\b", ("money",)),
+    (  # "within a week" is a number of days, too
+        rf"\bhow (?:many|much) (?:more |working |business |calendar )?(?:{_TIME}|(?:time|notice|leave)\b)"
+        rf"|\bwie ?viele? (?:{_TIME}|zeit\b)|\bcombien d(?:e |['’]){_TIME}",
+        ("number", "duration"),
+    ),
     (r"\bhow (?:many|much)\b|\bwie ?viele?\b", ("number",)),
     (r"\b(?:combien|quel) (?:de )?(?:temps|délai)\b|\bquelle (?:est la )?durée\b", ("duration", "date")),
     (
