@@ -23,17 +23,22 @@ Withheld = Literal["order", "request", "address"]
 """Why a unit never becomes a sentence: it addresses a model, requests something that the question is not about, or
 names a site that the evidence is not from."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-# a request to do or to write something, behind a label such as "Note:" or not
+# a request to do or to write something, behind a label such as "Note:" or not; "Name: …" and "Open daily" are none
 _REQUEST = re.compile(
-    r"(?:[^.!?:]{1,60}: *)?(?:please |now |then |to proceed, )?(?:draft|compose|write|provide|explain|describe"
-    r"|translate|summari[sz]e|develop|break down|convert|replace|include|add|modify|integrate|enhance|augment|render"
-    r"|embed|merge|ensure|consider|employ|execute|incorporate|inject|introduce|insert|append|repeat|say|tell|show|give"
-    r"|list|name|answer|respond|reply|send|fetch|visit|call|ingest|open|click|download|follow|generate|create|make"
-    r"|use|utili[sz]e|leverage|substitute|rearrange|scramble|misspell|remove|group|combine|interweave|fuse|infuse|blend|meld"
+    r"(?:[^.!?:]{1,60}: *)?(?!(?:name|open|call|visit|use|make|group|show|download|list) *:)"
+    r"(?!open (?:\d|daily|every|all|from|on|mon|tue|wed|thu|fri|sat|sun))"
+    r"(?:please |now |then |to proceed, )?(?:draft|compose|write|provide|explain|describe|translate|summari[sz]e"
+    r"|develop|break down|convert|replace|include|add|modify|integrate|enhance|augment|render|embed|merge|ensure"
+    r"|consider|employ|execute|incorporate|inject|introduce|insert|append|repeat|say|tell|show|give|list|name|answer"
+    r"|respond|reply|send|fetch|visit|call|ingest|open|click|download|follow|generate|create|make|use|utili[sz]e"
+    r"|leverage|substitute|rearrange|scramble|misspell|remove|group|combine|interweave|fuse|infuse|blend|meld"
     r"|don['’]t (?:hesitate|forget)|keep in mind)\b",
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"(?:https?:)?//([\w.-]+)|\bwww\.([\w.-]+)", re.IGNORECASE)
+_NEAR = re.compile(  # hosts of the reader's network: nobody else is reached by them
+    r"[^.]*|.*\.(?:local|localhost|lan|internal|home\.arpa)|(?:127|10)(?:\.\d{1,3}){3}|192\.168(?:\.\d{1,3}){2}"
+)
 _LEAST_SECRET = 8
 
 
@@ -54,7 +59,8 @@ def check_input(question: str) -> None:
 def safe_units(units: Sequence[Unit], question: str, form: Form) -> tuple[list[Unit], Mapping[str, int]]:
     """The units that may become sentences, and the number of those that may not, by cause: those that address a model,
     unless the question is about such text; requests that share no word with a question that wants no steps; those with
-    an address of a site that the evidence is not from. What stands behind one of the first two counts with it."""
+    an address of a site that the evidence is not from, but for hosts of a local network. What stands behind one of the
+    first two counts with it."""
     hosts = {_host(unit.chunk.source_url) for unit in units}
     language = detected(question)
     words = set(terms(question, language))
@@ -109,7 +115,8 @@ def check_output(texts: Iterable[str], settings: Settings) -> None:
 
 
 def _addresses(text: str) -> set[str]:
-    return {(match[1] or match[2]).casefold().removeprefix("www.").rstrip(".") for match in _ADDRESS.finditer(text)}
+    hosts = {(match[1] or match[2]).casefold().removeprefix("www.").rstrip(".") for match in _ADDRESS.finditer(text)}
+    return {host for host in hosts if not _NEAR.fullmatch(host)}
 
 
 def _host(url: str) -> str:
