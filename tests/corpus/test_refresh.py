@@ -15,9 +15,11 @@ import pytest
 from tests.acquisition.served_pages import HOME, ServedPages, html
 from tests.corpus.corpora import broken_rules, rows, texts
 from webrag_core.acquisition.sitemaps.models import MapEntry
+from webrag_core.cli.status_report import print_status
 from webrag_core.config import Settings
 from webrag_core.corpus.refresh import RefreshReport
 from webrag_core.corpus.sources import attach_source, pause_sources
+from webrag_core.corpus.status import corpus_status
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.indexing.pipeline import Corpus
 
@@ -88,6 +90,35 @@ def test_changed_new_and_failed_pages_are_told_apart(settings: Settings) -> None
             assert set(await texts(corpus)) == {A, B, C}  # a failed page keeps its text
             [(discovered, fetched)] = await rows(corpus.database, "SELECT discovered, fetched FROM refresh_runs")
             assert (discovered, fetched) == (3, 1)
+
+    asyncio.run(run())
+
+
+def test_an_attempt_that_no_page_answers_is_told_from_an_answer(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def status(corpus: Corpus) -> tuple[datetime, str | None, str]:
+        async with corpus.database.connection() as connection:
+            whole = await corpus_status(connection)
+        [source] = whole.sources
+        assert source.last_answered is not None
+        print_status(whole, None, "here", {})
+        printed = " ".join(capsys.readouterr().out.split())
+        return source.last_answered, source.failing, printed
+
+    async def run() -> None:
+        async with opened(settings, {A: page("alpha"), B: page("beta")}) as (corpus, site):
+            began, kept = datetime.now(UTC), dict(site.pages)
+            site.pages.clear()
+            await refresh(corpus)
+            answered, failing, printed = await status(corpus)
+            assert (answered < began, failing) == (True, "not_found")
+            assert f"{KEY}: the last attempt failed, just now: not there [not_found]" in printed
+            site.pages[A] = kept[A]
+            await refresh(corpus)
+            answered, failing, printed = await status(corpus)
+            assert (answered > began, failing) == (True, None)
+            assert "the last attempt failed" not in printed
 
     asyncio.run(run())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import psycopg
 from tests.dagster.small_warc import write_site
 from webrag_core.config import Settings
 from webrag_core.corpus.sources import attach_source
+from webrag_core.errors import FetchError
 from webrag_core.indexing.pipeline import Corpus
 
 HOST = "https://tea.example"
@@ -67,7 +69,7 @@ def settings(database_url: str, **more: object) -> Settings:
 
 
 def store(database_url: str, folder: Path) -> None:
-    """Store the site of each day over that of the day before; one page failed."""
+    """Store the site of each day over that of the day before; one page failed, and the last attempt at another."""
 
     async def work() -> None:
         for day, pages in PAGES.items():
@@ -76,6 +78,8 @@ def store(database_url: str, folder: Path) -> None:
                 for url in pages:
                     await corpus.add(url)
                 if day == SECOND:
+                    with suppress(FetchError):
+                        await corpus.add(BLACK, refresh=True)
                     async with corpus.database.connection() as connection:
                         await attach_source(connection, HOST, 20)
 

@@ -165,6 +165,7 @@ def test_sources_show_states_freshness_failures_and_languages(site: httpx2.Clien
     for words in ("tea.example", "attached", "4 searchable", "1 failed", "1 page due", "English 3", "German 1"):
         assert words in row
     assert "1 not there" in row
+    assert "the last attempt failed" in row
     assert page.document.xpath("//tbody//a/@href") == ["/sources/tea.example"]
 
 
@@ -173,6 +174,9 @@ def test_a_source_lists_its_pages_by_state(site: httpx2.Client) -> None:
     assert [
         str(link.text_content()) for link in page.document.xpath("//section[@aria-labelledby='pages']//tbody/tr/th/a")
     ][:1] == ["Black tea"]
+    answered = page.all("//td[@data-name='Answered']")[0]
+    assert "years ago" in answered
+    assert "the last attempt failed: not there" in answered
     assert page.links("2 versions") == [f"/history?{urlencode({'url': GREEN})}"]
     assert all(
         link.startswith("/pages/")

@@ -101,8 +101,9 @@ class ChangedAnswerList(Contract):
 
 class SourceReply(Contract):
     """A source, and how fresh its pages are: `due` are those whose next check has come, `held`
-    those of which a new text is held back, `last_checked` is the latest
-    check of any. `attached`: somebody did; others come from answers. `refresh_hours` None: as the settings say.
+    those of which a new text is held back, `last_checked` is the latest attempt at any, `last_answered` the latest
+    that gave a text. Where no page answered the last attempt, `failing` is its reason, `failed_at` its time.
+    `attached`: somebody did; others come from answers. `refresh_hours` None: as the settings say.
     `name`: what people call it; None = as its start page is titled. `owners`: whom alerts name."""
 
     key: str
@@ -123,6 +124,9 @@ class SourceReply(Contract):
     held: int
     tokens: int
     last_checked: datetime | None
+    last_answered: datetime | None
+    failed_at: datetime | None
+    failing: str | None
 
     @classmethod
     def of(cls, source: Source, status: SourceStatus) -> SourceReply:
@@ -146,6 +150,9 @@ class SourceReply(Contract):
             held=status.held,
             tokens=status.tokens,
             last_checked=status.last_checked,
+            last_answered=status.last_answered,
+            failed_at=status.failed_at,
+            failing=status.failing,
         )
 
 

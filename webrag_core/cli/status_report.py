@@ -63,17 +63,22 @@ def print_agents(agents: Sequence[AgentFigures], replaced: int) -> None:
 def _print_sources(sources: list[SourceStatus]) -> None:
     now = datetime.now(UTC)
     print_table(
-        ("source", "pages", "failed", "gone", "due", "passages", "tokens", "last checked"),
+        ("source", "pages", "failed", "gone", "due", "passages", "tokens", "last answered"),
         [
             (
                 *(source.key, f"{source.ready:,}", source.failed or "–", source.gone or "–", source.due or "–"),
                 *(f"{source.parents:,}", f"{source.tokens:,}"),
-                "never" if source.last_checked is None else age(source.last_checked, now),
+                "never" if source.last_answered is None else age(source.last_answered, now),
             )
             for source in sources
         ],
     )
     for source in sources:
+        if source.failing is not None and source.failed_at is not None:
+            print_line(
+                f"{source.key}: the last attempt failed, {age(source.failed_at, now)}: {reason_words(source.failing)}",
+                style="yellow",
+            )
         if source.held:
             print_line(
                 f"{source.key}: {_number(source.held, 'new text')} held back;"

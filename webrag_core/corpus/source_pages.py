@@ -10,6 +10,7 @@ from typing import Literal, TypeVar, get_args
 from psycopg import AsyncConnection
 from psycopg.rows import class_row
 
+from webrag_core.corpus.freshness import ANSWERED_AT, FAILED_ATTEMPT, FAILING
 from webrag_core.errors import InvalidInputError
 
 PageState = Literal["ready", "failed", "gone", "skipped", "queued", "running"]
@@ -31,7 +32,7 @@ Name = TypeVar("Name", bound=str)
 class SourceSummary:
     """A source and the counts of its pages: by state, those of failed ones by reason, those with text by language
     (BCP 47, "" where none is clear). `due` pages have a next check that has come; `next_check` is the first one that
-    has not."""
+    has not. `last_answered`, `failed_at` and `failing` are those of `SourceStatus`."""
 
     key: str
     start_url: str | None
@@ -44,8 +45,10 @@ class SourceSummary:
     reasons: dict[str, int]
     languages: dict[str, int]
     due: int
-    last_checked: datetime | None
+    last_answered: datetime | None
     next_check: datetime | None
+    failed_at: datetime | None
+    failing: str | None
 
     @property
     def pages(self) -> int:
@@ -69,8 +72,8 @@ class CorpusContents:
 
 @dataclass(frozen=True, slots=True)
 class SourcePage:
-    """A page of a source. `reason` says why it has no (new) text; `versions` counts its texts, `version_id` is the one
-    that is searched."""
+    """A page of a source. `reason` says why it has no text, `failing` why it has no new one: its last attempt failed;
+    `versions` counts its texts, `version_id` is the one that is searched."""
 
     url: str
     title: str | None
@@ -80,7 +83,8 @@ class SourcePage:
     versions: int
     version_id: int | None
     dated: datetime | None
-    last_checked: datetime | None
+    last_answered: datetime | None
+    failing: str | None
     next_check: datetime | None
     is_due: bool
 
@@ -93,6 +97,8 @@ class _Source:
     paused: bool
     map_entries: int | None
     declared_in: str | None
+    failed_at: datetime | None
+    failing: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,30 +111,33 @@ class _Group:
     language: str | None
     pages: int
     due: int
-    last_checked: datetime | None
+    last_answered: datetime | None
     next_check: datetime | None
 
 
-_SOURCES = """
-SELECT key, seed_url, page_limit, paused, map_entries, declared_in FROM sources
-WHERE %(keys)s::text[] IS NULL OR key = ANY(%(keys)s) ORDER BY key COLLATE "C" LIMIT %(limit)s OFFSET %(offset)s
-"""
-_GROUPS = """
-SELECT s.key, g.state, g.reason, k.language, g.pages, g.due, g.last_checked, g.next_check
+_SOURCES = f"""
+SELECT key, seed_url, page_limit, paused, map_entries, declared_in, failed_at, failing
+FROM (SELECT * FROM sources WHERE %(keys)s::text[] IS NULL OR key = ANY(%(keys)s)
+    ORDER BY key COLLATE "C" LIMIT %(limit)s OFFSET %(offset)s) s {FAILED_ATTEMPT}
+ORDER BY key COLLATE "C"
+"""  # noqa: S608
+_GROUPS = f"""
+SELECT s.key, g.state, g.reason, k.language, g.pages, g.due, g.last_answered, g.next_check
 FROM sources s CROSS JOIN LATERAL (
     SELECT status AS state, CASE WHEN status = 'failed' THEN reason END AS reason,
            CASE WHEN current_version IS NOT NULL THEN kind END AS kind, count(*) AS pages,
-           count(*) FILTER (WHERE status <> 'gone' AND next_check <= now()) AS due, max(last_checked) AS last_checked,
+           count(*) FILTER (WHERE status <> 'gone' AND next_check <= now()) AS due,
+           max({ANSWERED_AT}) AS last_answered,
            min(next_check) FILTER (WHERE status <> 'gone' AND next_check > now()) AS next_check
-    FROM documents WHERE source_id = s.id GROUP BY 1, 2, 3
+    FROM documents d WHERE source_id = s.id GROUP BY 1, 2, 3
 ) g LEFT JOIN page_kinds k ON k.id = g.kind WHERE s.key = ANY(%s)
-"""
+"""  # noqa: S608
 _LANGUAGES = """
 SELECT k.language, sum(z.documents) FROM source_sizes z JOIN page_kinds k ON k.id = z.kind
 WHERE %(keys)s::text[] IS NULL OR z.source_id = ANY(ARRAY(SELECT id FROM sources WHERE key = ANY(%(keys)s)))
 GROUP BY 1 HAVING sum(z.documents) > 0
 """
-_PAGES = """
+_PAGES = f"""
 WITH page AS (
     SELECT d.id FROM documents d JOIN sources s ON s.id = d.source_id
     LEFT JOIN document_versions v ON v.id = d.current_version
@@ -140,11 +149,11 @@ WITH page AS (
 SELECT d.canonical_url AS url, v.title, d.status AS state, d.reason,
        language_of(v.language, v.detected_language) AS language, d.current_version AS version_id,
        (SELECT count(*) FROM document_versions o WHERE o.document_id = d.id) AS versions,
-       coalesce(v.modified, v.published) AS dated, d.last_checked, d.next_check,
+       coalesce(v.modified, v.published) AS dated, {ANSWERED_AT} AS last_answered, {FAILING} AS failing, d.next_check,
        coalesce(d.status <> 'gone' AND d.next_check <= now(), false) AS is_due
 FROM page JOIN documents d USING (id) LEFT JOIN document_versions v ON v.id = d.current_version
 ORDER BY d.canonical_url COLLATE "C"
-"""
+"""  # noqa: S608
 
 
 async def sources_that_list(connection: AsyncConnection, urls: Sequence[str]) -> dict[str, list[str]]:
@@ -222,8 +231,10 @@ def _summary(row: _Source, groups: Sequence[_Group]) -> SourceSummary:
         reasons=_counts((group.reason, group.pages) for group in groups),
         languages=_counts((group.language, group.pages) for group in groups),
         due=sum(group.due for group in groups),
-        last_checked=max((group.last_checked for group in groups if group.last_checked is not None), default=None),
+        last_answered=max((group.last_answered for group in groups if group.last_answered is not None), default=None),
         next_check=min((group.next_check for group in groups if group.next_check is not None), default=None),
+        failed_at=row.failed_at,
+        failing=row.failing,
     )
 
 

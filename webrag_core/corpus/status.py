@@ -9,6 +9,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import class_row, dict_row
 from pydantic import BaseModel
 
+from webrag_core.corpus.freshness import ANSWERED_AT, FAILED_ATTEMPT
 from webrag_core.providers.prices import Prices, ProviderSpending, priced
 from webrag_core.store.breakers import BreakerState, breaker_states
 from webrag_core.store.spending import spent_since, total
@@ -16,7 +17,9 @@ from webrag_core.store.spending import spent_since, total
 
 class SourceStatus(BaseModel):
     """A source: documents by state (`due` = their next check has come, `held` = a new text of
-    theirs is held back), chunks, and tokens of its parents."""
+    theirs is held back), chunks, and tokens of its parents. `last_checked` is the latest attempt at a page,
+    `last_answered` the latest that gave a text. Where no page answered the last attempt, `failing` is its reason,
+    `failed_at` its time."""
 
     key: str
     documents: int
@@ -29,6 +32,9 @@ class SourceStatus(BaseModel):
     children: int
     tokens: int
     last_checked: datetime | None
+    last_answered: datetime | None
+    failed_at: datetime | None
+    failing: str | None
 
 
 class CorpusStatus(BaseModel):
@@ -47,21 +53,21 @@ class CorpusStatus(BaseModel):
 
 
 _DAYS = 30
-_STATUSES = """
-SELECT s.key, d.*, z.* FROM sources s CROSS JOIN LATERAL (
+_STATUSES = f"""
+SELECT s.key, d.*, z.*, failed_at, failing FROM sources s CROSS JOIN LATERAL (
     SELECT count(*) AS documents, count(*) FILTER (WHERE status = 'ready') AS ready,
            count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE status = 'gone') AS gone,
            count(*) FILTER (WHERE status <> 'gone' AND next_check <= now()) AS due,
            count(*) FILTER (WHERE status <> 'gone' AND miss_reason IN ('near_empty', 'held_back')) AS held,
-           max(last_checked) AS last_checked
-    FROM documents WHERE source_id = s.id
+           max(last_checked) AS last_checked, max({ANSWERED_AT}) AS last_answered
+    FROM documents d WHERE source_id = s.id
 ) d CROSS JOIN LATERAL (
     SELECT coalesce(sum(parents), 0) AS parents, coalesce(sum(children), 0) AS children,
            coalesce(sum(tokens), 0) AS tokens
     FROM source_sizes WHERE source_id = s.id
-) z
+) z {FAILED_ATTEMPT}
 WHERE %(keys)s::text[] IS NULL OR s.key = ANY(%(keys)s) ORDER BY s.key
-"""
+"""  # noqa: S608
 
 
 async def source_statuses(connection: AsyncConnection, keys: Sequence[str] | None = None) -> list[SourceStatus]:
