@@ -109,6 +109,12 @@ class BusyError(WebragError):
     code = "busy"
 
 
+class AddressInUseError(InvalidInputError):
+    """Another program listens where a server is to listen. The message says what to do."""
+
+    code = "address_in_use"
+
+
 class NotStoredError(InvalidInputError):
     """The caller names something that is not stored: an answer, a page, a source."""
 

@@ -6,8 +6,10 @@ A browser sends requests of any web page to local servers, and a name that an at
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import re
+import socket
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -17,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from webrag_core.access_token import PARAMETER
 from webrag_core.application.refusals import Refusal
-from webrag_core.errors import InvalidInputError
+from webrag_core.errors import AddressInUseError, InvalidInputError
 
 _AUTHORITY = re.compile(r"([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::([0-9]{1,5}))?", re.IGNORECASE)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -91,6 +93,28 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def require_free(host: str, port: int, setting: str = "--port") -> None:
+    """Raise AddressInUseError where another program listens at `host` and `port`, InvalidInputError where this one may
+    not; `setting` chooses another port. To be called before a server opens anything."""
+    try:
+        for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            with socket.socket(family, kind, protocol) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    probe.bind(address)
+                except OSError as error:
+                    if error.errno != errno.EADDRNOTAVAIL:  # "localhost" has an address in IPv6 where nobody has that
+                        raise
+    except OSError as error:
+        where = f"port {port} of {host}"
+        if error.errno != errno.EADDRINUSE:
+            raise InvalidInputError(f"{where} cannot be used: {error.strerror}; {setting} chooses another") from None
+        raise AddressInUseError(
+            f"{where} is in use, perhaps by another `webrag serve` or `webrag up`: end that, or choose another port"
+            f" with {setting}"
+        ) from None
 
 
 class RequireOwnHost:

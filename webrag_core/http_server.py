@@ -20,7 +20,7 @@ from webrag_core.config import Settings
 from webrag_core.config.serving import ServingSettings
 from webrag_core.errors import InvalidInputError
 from webrag_core.garbage import collect_rarely_in_loop
-from webrag_core.http_guard import Authority, RequireOwnHost, check_token, is_loopback, parsed_hosts
+from webrag_core.http_guard import Authority, RequireOwnHost, check_token, is_loopback, parsed_hosts, require_free
 from webrag_core.store.embedded import exit_on_sigterm
 
 _SHUTDOWN_SECONDS = 10
@@ -111,7 +111,7 @@ class _Server(uvicorn.Server):
         self._listening = listening
 
     async def startup(self, sockets: list[Any] | None = None) -> None:
-        """Start. Raises InvalidInputError where the address cannot be listened at; the log says why."""
+        """Start. Raises InvalidInputError where the address was taken since `require_free`; the log says why."""
         try:
             await super().startup(sockets)
         except SystemExit as error:
@@ -128,6 +128,7 @@ def serve_app(make: Callable[[Settings], ASGIApp], settings: Settings, listening
     call `listening` with these settings when it listens. Raises InvalidInputError before."""
     settings = closed_to_others(settings)
     app = make(settings)
+    require_free(settings.mcp_host, settings.mcp_port)
     exit_on_sigterm()  # uvicorn raises the signal again when it is done
     asyncio.run(_Server(server_config(app, settings), lambda: listening(settings)).serve())
 

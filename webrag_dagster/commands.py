@@ -88,16 +88,17 @@ def up(
     require_extra(DAGSTER, "`webrag up`")
     from evals.walks.suites import python_site
     from webrag_core.config import load_settings
+    from webrag_core.http_guard import require_free
     from webrag_core.store.embedded import embedded_url
     from webrag_core.store.server_resources import ServerResources
-    from webrag_dagster.instance import HOST, hold, refuse_stray_env_file, require_free, storage_folder, use_instance
+    from webrag_dagster.instance import HOST, hold, refuse_stray_env_file, storage_folder, use_instance
     from webrag_dagster.processes.ui_guard import accepted_hosts, closed_to_others
     from webrag_dagster.processes.up import run
 
     refuse_stray_env_file()
     accepted_hosts(load_settings(), HOST)  # here, or the web server would end again and again
     hold(storage_folder(use_instance()), port)
-    require_free(port)
+    require_free(HOST, port)
     if demo_site and load_settings().webrag_warc is None and (site := python_site()) is not None:
         os.environ["WEBRAG_WARC"] = str(site.resolve())
     settings = load_settings()
@@ -120,14 +121,14 @@ def up(
 
 def can_serve_page(settings: ServingSettings) -> bool:
     """Whether the page to ask on can be served beside the UI; what it lacks is printed."""
-    from webrag_dagster.instance import require_free
+    from webrag_core.http_guard import require_free
 
     if not is_installed(SERVE):
         return False
     try:
-        require_free(settings.mcp_port)
-    except InvalidInputError:
-        typer.echo(f"port {settings.mcp_port} is in use: the page to ask on is not served (MCP_PORT)", err=True)
+        require_free(settings.mcp_host, settings.mcp_port, "MCP_PORT")
+    except InvalidInputError as error:
+        typer.echo(f"the page to ask on is not served: {error.message}", err=True)
         return False
     return True
 

@@ -6,7 +6,6 @@ import fcntl
 import json
 import os
 import re
-import socket
 from pathlib import Path
 from typing import Any
 
@@ -106,16 +105,6 @@ def hold(folder: Path, port: int) -> int:
     os.ftruncate(descriptor, 0)
     os.write(descriptor, f"process {os.getpid()}, http://{HOST}:{port}\n".encode())
     return descriptor
-
-
-def require_free(port: int) -> None:
-    """Raise InvalidInputError when the port is in use."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError as error:
-            raise InvalidInputError(f"port {port} on {HOST} cannot be used: {error.strerror}; try --port") from error
 
 
 def refuse_stray_env_file() -> None:

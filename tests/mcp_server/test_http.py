@@ -304,6 +304,20 @@ def test_the_token_is_in_no_text_of_the_settings() -> None:
     assert TOKEN not in str(settings.model_dump())
 
 
+@pytest.mark.parametrize("command", [("serve",), ("mcp", "--http")], ids=" ".join)
+def test_a_port_in_use_is_said_before_the_corpus_is_opened(
+    webrag_here: Webrag, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = webrag_here(*command, "--port", port, WEBRAG_HOME=str(tmp_path / "home"))
+    assert done.returncode == 2
+    assert f"port {port} of 127.0.0.1 is in use" in done.stderr
+    assert "choose another port with --port [address_in_use]" in done.stderr
+    assert "Errno" not in done.stderr
+    assert "new corpus" not in done.stderr
+
+
 @pytest.mark.alone
 @pytest.mark.slow
 def test_the_command_refuses_and_stops_in_order(database_url: str, tmp_path: Path, webrag_here: Webrag) -> None:

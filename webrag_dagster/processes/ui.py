@@ -12,6 +12,7 @@ from dagster_webserver.app import create_app_from_workspace_process_context
 from starlette.applications import Starlette
 
 from webrag_core.config import Settings
+from webrag_core.http_guard import require_free
 from webrag_core.store.embedded import exit_on_sigterm
 from webrag_dagster.dagster_private import WorkspaceFileTarget, WorkspaceProcessContext
 from webrag_dagster.processes.ui_guard import accepted_hosts, guarded
@@ -34,6 +35,7 @@ def dagster_app(instance: dg.DagsterInstance, workspace: Path) -> Iterator[Starl
 def serve(settings: Settings, workspace: Path, host: str, port: int) -> None:
     """Serve the instance of DAGSTER_HOME until a signal. Raises InvalidInputError before anything listens."""
     hosts = accepted_hosts(settings, host)
+    require_free(host, port)
     exit_on_sigterm()  # uvicorn raises the signal again when it is done
     with dg.DagsterInstance.get() as instance, dagster_app(instance, workspace) as app:
         uvicorn.run(
