@@ -259,9 +259,9 @@ class WebRAG:
         """Keep a section of a site; `refresh` then fetches its pages (`AddSource`)."""
         return self._wait(AddSource.of(url=url, **options).run(self._now.services))
 
-    def remove_source(self, key: str, *, by: str, forget: bool = False) -> RemovedSource:
+    def remove_source(self, source: str, *, by: str, forget: bool = False) -> RemovedSource:
         """Detach a source; its pages stay, unless they are to be forgotten (`RemoveSource`)."""
-        return self._wait(RemoveSource.of(key=key, by=by, forget=forget).run(self._now.services))
+        return self._wait(RemoveSource.of(source=source, by=by, forget=forget).run(self._now.services))
 
     def forget(self, target: str, *, by: str, dry_run: bool = False) -> Removal:
         """Remove a page by its URL, a source by its key, or an answer by its number, for good (`Forget`)."""

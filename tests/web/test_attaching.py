@@ -66,7 +66,11 @@ def test_a_program_looks_attaches_and_watches(database_url: str) -> None:
         assert (source["attached"], source["refresh_hours"], source["ready"]) == (True, 24, 5)
         assert client.get("/api/sources/reading", params={"source": key_of(site)}).json()["state"] == "done"
         assert client.post("/api/sources/pause", json={"name": key_of(site)}).json()["state"] == "paused"
-        gone = client.delete("/api/sources", params={"key": key_of(site), "by": "a test", "forget": "true"})
+        resumed = {"source": key_of(site), "paused": False}
+        assert client.post("/api/sources/pause", json=resumed).json()["state"] == "active"
+        unknown = client.delete("/api/sources", params={"key": "no.example", "by": "a test"})  # the earlier spelling
+        assert "there is no source no.example" in unknown.json()["error"]["message"]
+        gone = client.delete("/api/sources", params={"source": key_of(site), "by": "a test", "forget": "true"})
         assert gone.json()["removed"]["documents"] == 6
         assert client.get("/api/sources/reading", params={"source": "no.example"}).status_code == 404
 

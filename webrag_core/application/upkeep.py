@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import AliasChoices, BaseModel, Field
 
 from webrag_core.acquisition.gate import NetworkGate
 from webrag_core.acquisition.typed_address import typed_address
@@ -224,13 +224,19 @@ class PausedSources(Contract):
 class PauseSources(Upkeep[PausedSources]):
     """Sources that schedules and refreshes of all sources leave out, or take in again."""
 
-    name: Annotated[Name, Field(description="Key of a source; a host means all of its sources")]
+    source: Annotated[
+        Name,
+        Field(
+            description="Its key; a host means all of its sources. Earlier spelling: `name`",
+            validation_alias=AliasChoices("source", "name"),
+        ),
+    ]
     paused: bool = True
 
     async def change(self, database: Database, settings: Settings) -> PausedSources:
         """Pause or resume them. Raises InvalidInputError where there is none."""
         async with database.connection() as connection:
-            keys = await pause_sources(connection, self.name, paused=self.paused)
+            keys = await pause_sources(connection, self.source, paused=self.paused)
         return PausedSources(sources=keys, state="paused" if self.paused else "active")
 
 
@@ -273,22 +279,28 @@ class RemovedSource(Contract):
 class RemoveSource(Upkeep[RemovedSource]):
     """A source to detach. Its pages stay, with the source around its section, unless they are to be forgotten."""
 
-    key: Annotated[Name, Field(description="As the list of sources shows it")]
+    source: Annotated[
+        Name,
+        Field(
+            description="Its key, as the list of sources shows it. Earlier spelling: `key`",
+            validation_alias=AliasChoices("source", "key"),
+        ),
+    ]
     forget: Annotated[bool, Field(description="Remove its pages, too, for good")] = False
     by: Annotated[Name, Field(description="Who removes it, for the record")]
 
     def removal(self, *, dry_run: bool = False) -> Forget:
         """The removal of its pages."""
-        return Forget.of(target=source_name(self.key), by=self.by, dry_run=dry_run)
+        return Forget.of(target=source_name(self.source), by=self.by, dry_run=dry_run)
 
     async def run(self, services: Services) -> RemovedSource:
         """Detach it, after its reading is stopped. Raises as `change`."""
-        await services.sites.stop(source_name(self.key))
+        await services.sites.stop(source_name(self.source))
         return await super().run(services)
 
     async def change(self, database: Database, settings: Settings) -> RemovedSource:
         """Detach it. Raises InvalidInputError for one that is unknown, not attached, or declared in a file."""
-        name = source_name(self.key)
+        name = source_name(self.source)
         if self.forget:
             removal = await self.removal().change(database, settings)
             return RemovedSource(source=name, removed=removal.counts)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 source_app = typer.Typer(no_args_is_help=True, help="Site sections that are kept: add, list, pause, resume, remove.")
 
 Acquirers = Literal["http", "firecrawl", "browser"]
-Name = Annotated[str, typer.Argument(help="Host or host/section; a host means all of its sources.")]
+SourceName = Annotated[str, typer.Argument(help="Host or host/section; a host means all of its sources.")]
 
 
 @source_app.command()
@@ -118,20 +118,20 @@ def list_all(as_json: Json = False) -> None:
 
 
 @source_app.command()
-def pause(name: Name, as_json: Json = False) -> None:
+def pause(source: SourceName, as_json: Json = False) -> None:
     """Pause a source: schedules and `webrag refresh` without arguments skip it."""
-    _set_paused(name, paused=True, as_json=as_json)
+    _set_paused(source, paused=True, as_json=as_json)
 
 
 @source_app.command()
-def resume(name: Name, as_json: Json = False) -> None:
+def resume(source: SourceName, as_json: Json = False) -> None:
     """Resume a paused source."""
-    _set_paused(name, paused=False, as_json=as_json)
+    _set_paused(source, paused=False, as_json=as_json)
 
 
 @source_app.command()
 def remove(
-    key: Annotated[str, typer.Argument(help="Key of the source, as `webrag source list` shows it.")],
+    source: Annotated[str, typer.Argument(help="Key of the source, as `webrag source list` shows it.")],
     forget: Annotated[bool, typer.Option("--forget", help="Remove its pages too, for good.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --forget: do not ask for confirmation.")] = False,
     as_json: Json = False,
@@ -139,7 +139,7 @@ def remove(
     """Detach a source. Its pages stay searchable, with the source around its section, unless --forget."""
     from webrag_core.application.upkeep import RemoveSource
 
-    wanted = RemoveSource.of(key=key, forget=forget, by=f"{getpass.getuser()}: webrag source remove")
+    wanted = RemoveSource.of(source=source, forget=forget, by=f"{getpass.getuser()}: webrag source remove")
     if forget and not yes:
         confirm_removal(lambda: changed(wanted.removal(dry_run=True).change), as_json=as_json)
     removed = changed(wanted.change)
@@ -150,10 +150,10 @@ def remove(
         print_line(f"{removed.source} is detached; {pages}")
 
 
-def _set_paused(name: str, *, paused: bool, as_json: bool) -> None:
+def _set_paused(source: str, *, paused: bool, as_json: bool) -> None:
     from webrag_core.application.upkeep import PauseSources
 
-    result = changed(PauseSources.of(name=name, paused=paused).change)
+    result = changed(PauseSources.of(source=source, paused=paused).change)
     if as_json:
         print_json(result)
     else:

@@ -108,7 +108,7 @@ async def pause(request: Request) -> Response:
     fields, services = _fields(await request.form()), await _services(request)
     async with services.corpus.database.connection() as connection:
         source = await _stored_source(connection, fields["source"])
-    await PauseSources.of(name=source.key, paused=not source.paused).run(services)
+    await PauseSources.of(source=source.key, paused=not source.paused).run(services)
     return _to_source(source.key)
 
 
@@ -124,7 +124,7 @@ async def show_removal(request: Request) -> Response:
 async def remove(request: Request) -> Response:
     """Detach a source; with `forget` its pages go, too."""
     fields, services = _fields(await request.form()), await _services(request)
-    await RemoveSource.of(key=fields["source"], forget=fields["forget"] == "1", by=_BY).run(services)
+    await RemoveSource.of(source=fields["source"], forget=fields["forget"] == "1", by=_BY).run(services)
     return RedirectResponse("/sources", 303)
 
 
