@@ -229,6 +229,7 @@ def test_no_tool_shows_a_word_of_another_source(
         ("ingest", {"urls": urls}),
         ("attach", {"url": SECRET, "look": True}),
         ("feedback", {"answer": 1, "kind": "helpful"}),
+        ("no_such_tool", {}),
     ]
 
     async def replies(headers: Mapping[str, str]) -> tuple[set[str], list[str]]:
@@ -240,15 +241,17 @@ def test_no_tool_shows_a_word_of_another_source(
             return names, [str(await client.call_tool(name, given)).lower() for name, given in calls]
 
     names, texts = asyncio.run(replies(narrow))
-    assert names == {name for name, _ in calls}
+    assert names == {"search", "history"}
     for (name, given), text in zip(calls, texts, strict=True):
         assert [word for word in PLANTED if word in text and word not in str(given)] == [], (name, given)
-        if name not in ("search", "history"):
+        if name not in ("search", "history", "no_such_tool"):
             assert "out_of_reach" in text
     assert any("75 degrees" in text for text in texts)
     with_all = [call for call in calls if call[0] in ("search", "status", "history")]
     calls[:] = with_all
-    _, texts = asyncio.run(replies(FULL))
+    assert "valid: history, search" in texts[-1]
+    names, texts = asyncio.run(replies(FULL))
+    assert {"answer", "ingest", "status"} < names
     assert sum(WORD in text or OTHER in text for text in texts) > 6
 
 

@@ -8,15 +8,17 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from mcp.server import MCPServer
+from mcp.server.context import ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
-from mcp_types import ToolAnnotations
+from mcp_types import ListToolsResult, PaginatedRequestParams, ToolAnnotations
 from pydantic import ValidationError
 
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.application.inputs import explained
+from webrag_core.application.reach import Reach
 from webrag_core.application.services import Core
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
@@ -24,7 +26,7 @@ from webrag_core.mcp_server import errors
 from webrag_core.mcp_server.address_guard import AddressGuard
 from webrag_core.mcp_server.calls import Calls, Response
 from webrag_core.mcp_server.requests import check_names, without_nulls
-from webrag_core.mcp_server.sessions import reach_of
+from webrag_core.mcp_server.sessions import reach_of, reach_of_message
 
 logger = logging.getLogger(__name__)
 
@@ -79,16 +81,21 @@ class WebragServer(MCPServer[Calls]):
         tool.parameters = _without_titles(tool.parameters)
         tool.parameters["additionalProperties"] = False
 
+    async def _handle_list_tools(
+        self, ctx: ServerRequestContext[Calls], params: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        reach = reach_of_message(ctx)
+        return ListToolsResult(tools=[tool for tool in await self.list_tools() if _may_use(reach, tool.name)])
+
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Calls, Any] | None = None
     ) -> Response:
         """Call a tool; invalid arguments and internal errors become error results."""
-        tool = self._tool_manager.get_tool(name)
+        tool, reach = self._tool_manager.get_tool(name), reach_of(context)
         if tool is None:
-            known = ", ".join(sorted(tool.name for tool in self._tool_manager.list_tools()))
+            known = ", ".join(sorted(tool.name for tool in await self.list_tools() if _may_use(reach, tool.name)))
             return errors.failure(InvalidInputError.code, f"unknown tool; valid: {known}")
-        reach = reach_of(context)
-        if not reach.is_everything and name not in _NARROWED:
+        if not _may_use(reach, name):
             return errors.of_error(reach.error)
         try:
             check_names(arguments, list(tool.parameters["properties"]))
@@ -102,6 +109,10 @@ class WebragServer(MCPServer[Calls]):
             if not isinstance(error.__cause__, ValidationError):
                 raise
             return errors.failure(InvalidInputError.code, explained(error.__cause__))
+
+
+def _may_use(reach: Reach, tool: str) -> bool:
+    return reach.is_everything or tool in _NARROWED
 
 
 def _without_titles(schema: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mcp.server.context import ServerRequestContext
 from mcp.server.mcpserver import Context
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -17,8 +18,12 @@ _UNKNOWN = Refusal(404, "unknown_session", "there is no such session: open a new
 
 def reach_of(context: Context[Any, Any] | None) -> Reach:
     """The reach of a call: that of the HTTP request that brings it."""
-    request = None if context is None else context.request_context.request
-    return Reach() if request is None else Reach.of(request.scope)
+    return Reach() if context is None else reach_of_message(context.request_context)
+
+
+def reach_of_message(message: ServerRequestContext[Any]) -> Reach:
+    """The reach of a message of the protocol, as of a call."""
+    return Reach() if message.request is None else Reach.of(message.request.scope)
 
 
 class LimitIdleSessions:
