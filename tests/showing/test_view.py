@@ -122,7 +122,7 @@ def test_a_likely_answer_whose_passage_was_forgotten_says_so() -> None:
     text = printed(SILENT.model_copy(update={**likely, "notes": [note]}))
     assert "the first passage probably answers (60%" in text
     assert "items 4 to 6 stand on a page that was removed" in text
-    gone = {"highlights": [Highlight(citation=6, marks=[(0, 5)])], "forgotten_citations": [8]}
+    gone = {"status": "forgotten", "highlights": [Highlight(citation=6, marks=[(0, 5)])], "forgotten_citations": [8]}
     text = printed(SILENT.model_copy(update={**likely, **gone}))
     assert "The passage that probably answered was removed since" in text
     assert "60%" not in text

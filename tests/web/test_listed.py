@@ -30,6 +30,8 @@ def row(band: Band | None = "high", quotes: dict[str, int] | None = None, **run:
         (row("high", {"valid": 1, "changed": 1}), "answered", "doubtful"),
         (row("low"), "answered in part", "doubtful"),
         (row("likely"), "likely", "doubtful"),
+        (row("high", {"valid": 0}), "forgotten", "refused"),
+        (row(None, kind="evidence", probability=0.95, status="forgotten"), "forgotten", "refused"),
         (row("insufficient"), "no answer", "refused"),
         (row(None, state="failed"), "failed", "refused"),
         (row(None, state="running"), "running", "refused"),

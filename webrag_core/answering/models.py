@@ -26,6 +26,8 @@ connective or a reference in brackets; or the cells of a table row, with its col
 Status = Literal["answered", "partial", "likely", "not_found"]
 """Sentences answer the question or a part of it; a passage probably does, and no sentence is sure enough; nothing
 does."""
+StoredStatus = Status | Literal["forgotten"]
+"""Of a stored answer, too: nothing is left of what answered, as its pages were removed on request since."""
 Band = Literal["high", "medium", "low", "likely", "insufficient"]
 Why = Literal["not_found", "below_floor"]
 Coherence = Literal["coherent", "incoherent"]
@@ -172,7 +174,7 @@ class Answer(Readable, Contract):
     parts: list[str]
     form: Form
     composer: str = "extractive"
-    status: Status
+    status: StoredStatus
     band: Band
     confidence: float
     confidence_note: str

@@ -17,6 +17,7 @@ from webrag_core.origin import current_origin
 from webrag_core.trace import current_trace_id
 
 _NOT_IN_PROSE = {"answer_id", "sentences", "citations", "warnings", *COMPUTED}
+_UNANSWERED = ("not_found", "insufficient")
 _QUOTES = """
 WITH c AS (
     SELECT number, version_id, char_start, char_end, quote_sha256, heading FROM citations WHERE answer_id = %(answer)s
@@ -127,7 +128,7 @@ async def _quotes(
 
 async def load_answer(connection: AsyncConnection, answer_id: int) -> Answer:
     """A finished answer in prose. Sentences and quotes of pages that were forgotten since are gone, and named by their
-    numbers.
+    numbers; the status is `forgotten` where nothing is left of what answered.
 
     Raises InvalidInputError when there is none of that number.
     """
@@ -153,6 +154,9 @@ async def load_answer(connection: AsyncConnection, answer_id: int) -> Answer:
     ordinals = {row.ordinal for row in kept}
     for name in ("highlights", "listed"):
         prose[name] = [item for item in prose.get(name, []) if item["citation"] in numbers]
+    answers = [*kept, *prose["listed"], *(item for item in prose["highlights"] if item.get("likely"))]
+    if not answers and prose["status"] not in _UNANSWERED:
+        prose["status"] = "forgotten"
     prose["disagreements"] = [
         disagreement for disagreement in prose["disagreements"] if ordinals.issuperset(disagreement["sentences"])
     ]

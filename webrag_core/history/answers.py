@@ -20,8 +20,9 @@ class StoredAnswer(BaseModel):
     """An answer run: of `evidence`, or in `prose`, which begins at no page when it asks the stored ones. `state` is
     that of the run (running, done, failed), `citations` their number. `probability`: that the evidence holds all that
     is needed, or that the sentences hold the whole answer. `status` and `confidence` are the verdict on evidence; None
-    in answers in prose, and in runs from before they were kept. One that `follows` another answer is of a
-    `conversation`, which bears the number of the first; `wording` is what was typed where `query` completes it."""
+    in answers in prose, and in runs from before they were kept; `forgotten` once every page that was cited is removed.
+    One that `follows` another answer is of a `conversation`, which bears the number of the first; `wording` is what was
+    typed where `query` completes it."""
 
     answer_id: int
     query: str
@@ -68,9 +69,11 @@ class OpenedAnswer(Readable, BaseModel):
 
 _ANSWERS = """
 SELECT a.id AS answer_id, a.kind, a.query, a.seed_url, a.state, a.reason, a.probability, a.started_at, a.trace_id,
-       a.status, a.confidence, a.follows, a.conversation, a.prose ->> 'wording' AS wording,
-       (SELECT count(*) FROM citations c WHERE c.answer_id = a.id) AS citations
-FROM {answers} a ORDER BY a.id DESC
+       CASE WHEN a.status <> 'not_found' AND cited.citations = 0 THEN 'forgotten' ELSE a.status END AS status,
+       a.confidence, a.follows, a.conversation, a.prose ->> 'wording' AS wording,
+       cited.citations
+FROM {answers} a CROSS JOIN LATERAL (SELECT count(*) AS citations FROM citations c WHERE c.answer_id = a.id) cited
+ORDER BY a.id DESC
 """
 _ANSWER = _ANSWERS.format(answers="(SELECT * FROM answer_runs WHERE id = %(answer)s)")
 _PAGE = "(SELECT * FROM answer_runs WHERE id < %(below)s {which} ORDER BY id DESC LIMIT %(limit)s OFFSET %(offset)s)"

@@ -42,25 +42,19 @@ def verdict(answer: Answer) -> str:
     if answer.sentences and answer.forgotten_sentences:
         gone = len(answer.forgotten_sentences)
         return f"{_VERDICTS[answer.band]}; {gone} of {gone + len(answer.sentences)} sentences were forgotten since"
-    if _lost_likely(answer):
-        return "The passage that probably answered was removed since"
+    if answer.status == "forgotten":
+        lost = "passage that probably answered was" if answer.band == "likely" else "pages that answered were"
+        return f"The {lost} removed since"
     if answer.sentences or answer.highlights:
         return _VERDICTS[answer.band]
-    if answer.status != "not_found":
-        return "The pages that answered were removed since"
     return _VERDICTS["insufficient"] if _was_read(answer) else f"No answer: {answer.final_reason}"
 
 
 def sureness(answer: Answer) -> str:
     """The confidence in percent; "" for an answer of which nothing can be said."""
-    if (answer.listed and not answer.sentences) or _lost_likely(answer):
+    if (answer.listed and not answer.sentences) or answer.status == "forgotten":
         return ""
     return percent(answer.confidence) if answer.sentences or _was_read(answer) else ""
-
-
-def _lost_likely(answer: Answer) -> bool:
-    """Whether the passage that was shown as the likely answer was removed since."""
-    return answer.status == "likely" and not answer.likely
 
 
 def _was_read(answer: Answer) -> bool:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from webrag_core.answering.models import Status
+from webrag_core.answering.models import StoredStatus
 from webrag_core.history.anchoring import State
 from webrag_core.retrieval.models import Contract
 from webrag_core.watches.subjects import Kind, Pace
@@ -81,7 +81,7 @@ class GivenAnswer(Contract):
     `answer_id` is None where the answer is not kept, as of a trial."""
 
     answer_id: int | None
-    status: Status
+    status: StoredStatus
     sentences: list[str]
 
 

@@ -32,7 +32,7 @@ from webrag_core.watches.texts import Look
 
 ORIGIN = "watch"
 """Who asks."""
-_ANSWERED = ("answered", "partial")
+_ANSWERED = ("high", "medium", "low")  # bands: a status is another one once its page is forgotten
 _INCOMPLETE = "tasks of the new answer failed, so it is not compared"
 
 
@@ -107,7 +107,7 @@ def without_number(news: News) -> News:
 async def _differs(connection: AsyncConnection, old: Answer, new: Answer, lost: set[int]) -> bool:
     """Whether the pages make the answer another one: it is answered or not, or a statement went with its text, or one
     came with a new text."""
-    if (old.status in _ANSWERED or bool(old.listed)) is not (new.status in _ANSWERED or bool(new.listed)):
+    if (old.band in _ANSWERED or bool(old.listed)) is not (new.band in _ANSWERED or bool(new.listed)):
         return True
     before, after = list(_statements(old)), list(_statements(new))
     if any(quote.number in lost for statement in _without(before, after) for quote in statement.quotes):

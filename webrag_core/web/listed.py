@@ -21,7 +21,6 @@ _WORDS: Mapping[str, str] = {
     "medium": "answered",
     "low": "answered in part",
     "likely": "likely",
-    "insufficient": "no answer",
 }
 
 
@@ -39,6 +38,8 @@ class ListedAnswer:
         answer = self.answer
         if answer.state != "done":
             return answer.state
+        if answer.status == "forgotten" or (self.band in _WORDS and not self.quotes.total()):
+            return "forgotten"
         if answer.kind == "evidence":
             return "evidence" if self._is_complete else "no sure evidence"
         return _WORDS.get(self.band or "", "no answer")
@@ -51,7 +52,7 @@ class ListedAnswer:
     @property
     def look(self) -> Look:
         """How it looks."""
-        if self.answer.state != "done" or self.verdict in ("no answer", "no sure evidence"):
+        if self.answer.state != "done" or self.verdict in ("no answer", "no sure evidence", "forgotten"):
             return "refused"
         is_sure = self.band in ("high", "medium") or (self.answer.kind == "evidence" and self._is_complete)
         return "standing" if is_sure and not self.lost else "doubtful"
