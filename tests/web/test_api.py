@@ -128,6 +128,8 @@ def test_every_endpoint_answers_as_described(client: httpx2.Client, document: di
     assert (source["key"], source["ready"] > 2, source["last_checked"] is not None) == ("site.example", True, True)
     status = got("/status")
     assert (status["sources"], status["ready"]) == (1, source["ready"])
+    shown, every_run = (len(got("/answers", limit=200, every_run=hidden)["answers"]) for hidden in (False, True))
+    assert (status["answers"], shown < every_run) == (shown, True)
     noted = posted("/feedback", 201, answer=proof, kind="helpful", text="It helped.")
     assert (noted["weight"], noted["state"], noted["actor_kind"]) == (0, "new", "model")
     watch = posted("/watches", 201, page=f"{SEED}green-tea", pace="daily")

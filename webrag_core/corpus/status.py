@@ -38,9 +38,9 @@ class SourceStatus(BaseModel):
 
 
 class CorpusStatus(BaseModel):
-    """The whole corpus. `answers` counts runs that gave one, `failures` documents by reason; `breakers` are those of
-    endpoints that have failed since they last answered. What was asked of endpoints is that of today (UTC), and of this
-    and the 29 days before."""
+    """The whole corpus. `answers` counts those that the list of answers shows, `failures` documents by reason;
+    `breakers` are those of endpoints that have failed since they last answered. What was asked of endpoints is that of
+    today (UTC), and of this and the 29 days before."""
 
     sources: list[SourceStatus]
     embedding_model: str | None
@@ -83,7 +83,7 @@ async def corpus_status(connection: AsyncConnection, prices: Prices | None = Non
     async with connection.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(
             "SELECT (SELECT name FROM embedding_models WHERE state = 'live') AS embedding_model,"
-            " (SELECT count(*) FROM answer_runs WHERE state = 'done') AS answers,"
+            " (SELECT count(*) FROM answer_runs WHERE state = 'done' AND origin IS DISTINCT FROM 'answer') AS answers,"
             " pg_database_size(current_database()) AS database_bytes,"
             " (SELECT coalesce(jsonb_object_agg(reason, n), '{}') FROM"
             "   (SELECT reason, count(*) AS n FROM documents WHERE status = 'failed' GROUP BY reason) f) AS failures"
