@@ -172,7 +172,7 @@ def test_a_section_is_attached_refreshed_and_paused(webrag_here: Webrag) -> None
     assert report["skipped"] > 100  # said, and in the ledger
     assert library in report["changed"]
     again = webrag_here("refresh", "docs.python.org", "--due", **frozen)
-    assert (again.returncode, again.stdout.split()[-8:-6]) == (0, [key, str(3 + report["skipped"])])
+    assert (again.returncode, again.stdout.split()[-9:-7]) == (0, [key, str(3 + report["skipped"])])
     [source] = json.loads(webrag_here("status", "--json").stdout)["sources"]
     assert (source["ready"], source["gone"], source["due"]) == (3, 0, 0)
     assert webrag_here("source", "pause", "docs.python.org").stdout == f"{key} is paused\n"

@@ -129,7 +129,8 @@ def test_only_due_pages_are_asked_when_that_is_wanted(settings: Settings) -> Non
             report = await refresh(corpus, due_only=True)
             assert (site.answers, report.counts.not_due, report.counts.discovered) == ([], 2, 2)
             await days_pass(corpus, 31)
-            assert (await refresh(corpus, due_only=True, limit=1)).counts.unchanged == 1
+            limited = (await refresh(corpus, due_only=True, limit=1)).counts
+            assert (limited.unchanged, limited.not_due, limited.put_off, limited.discovered) == (1, 0, 1, 2)
             assert (await refresh(corpus, due_only=True)).counts.unchanged == 1
             assert (await refresh(corpus, due_only=True)).counts.not_due == 2
 

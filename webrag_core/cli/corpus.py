@@ -172,7 +172,17 @@ def refresh(
         print_json({"sources": [_refresh_json(report) for report in reports], "embedding_tokens": tokens})
     else:
         print_table(
-            ("source", "known", "changed or new", "unchanged", "failed", "skipped", "not due", "map entries"),
+            (
+                "source",
+                "known",
+                "changed or new",
+                "unchanged",
+                "failed",
+                "skipped",
+                "not due",
+                "put off",
+                "map entries",
+            ),
             [(r.source, r.counts.discovered, *asdict(r.counts).values(), _or_dash(r.map_entries)) for r in reports],
         )
         if tokens:

@@ -158,11 +158,12 @@ class SourceRefresh:
             gone = await store.gone_pages(connection, source, cadence(source, interval))
             with_start = not pages or (bool(source.page_limit) and not await store.start_is_stored(connection, source))
         known = [page for page in at_cadence(pages, source, interval) if shard.holds(page.url)]
-        plan = plan_refresh(known, records, started, interval, everything=not due_only, limit=limit)
+        plan = plan_refresh(known, records, started, interval, everything=not due_only)
         crawl = _Crawl(self._acquirer, self._store_page, self._pages, run_id, advance, Brake(accept))
         first = [source.start_url] if with_start and shard.holds(source.start_url) else []
         again = [url for url, error in before.failed.items() if error.transient and shard.holds(url)]
-        requests = list(dict.fromkeys([*first, *again, *plan.urls]))[:limit]
+        wanted = list(dict.fromkeys([*first, *again, *plan]))
+        requests = wanted[:limit]
         async with self._database.transaction() as connection:
             audits = await choose_audits(connection, source.id, requests, run_id)
         await crawl.fetch(audits)  # before the others: one lie, and they are asked whole too
@@ -175,13 +176,15 @@ class SourceRefresh:
         await crawl.fetch(once_more[: None if limit is None else max(0, limit - len(crawl.outcomes))])
         skipped = await self._add_new(source, shard, [page.url for page in known], crawl, limit)
         outcomes = Counter(crawl.outcomes.values())
+        put_off = {*wanted[len(requests) :]} - crawl.outcomes.keys()
         warnings += map(Caution, held_warnings(source.key, crawl.held.values()))
         counts = RefreshCounts(
             fetched=outcomes["fetched"],
             unchanged=outcomes["unchanged"],
             failed=outcomes["failed"],
             skipped=skipped,
-            not_due=sum(page.url not in crawl.outcomes for page in known),
+            not_due=sum(page.url not in crawl.outcomes and page.url not in put_off for page in known),
+            put_off=sum(page.url in put_off for page in known),
         )
         async with self._database.transaction() as connection:
             await store.record_signals(connection, source.id, _signal_checks(known, crawl))

@@ -27,18 +27,20 @@ WHOLE = -1
 
 @dataclass(frozen=True, slots=True)
 class RefreshCounts:
-    """Pages of one refresh by outcome; the sum is all pages that were known of."""
+    """Pages of one refresh by outcome; the sum is all pages that were known of. `put_off` were to be asked, and left
+    to a later refresh by its limit."""
 
     fetched: int = 0
     unchanged: int = 0
     failed: int = 0
     skipped: int = 0
     not_due: int = 0
+    put_off: int = 0
 
     @property
     def discovered(self) -> int:
         """All pages that the refresh knew of."""
-        return self.fetched + self.unchanged + self.failed + self.skipped + self.not_due
+        return self.fetched + self.unchanged + self.failed + self.skipped + self.not_due + self.put_off
 
 
 async def store_map(
@@ -317,7 +319,8 @@ async def record_refresh(
     """Write the balance of one refresh, of one shard or of the whole source. `map_entries`: None = no map was read."""
     await connection.execute(
         "INSERT INTO refresh_runs (source_id, run_id, shard, started_at, discovered, fetched, unchanged, failed,"
-        " skipped, not_due, map_entries, warnings) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        " skipped, not_due, put_off, map_entries, warnings)"
+        " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
         (
             source.id,
             run_id,
@@ -329,6 +332,7 @@ async def record_refresh(
             counts.failed,
             counts.skipped,
             counts.not_due,
+            counts.put_off,
             map_entries,
             json.dumps([warning.stored for warning in warnings]),
         ),

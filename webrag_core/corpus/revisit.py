@@ -78,14 +78,6 @@ class KnownPage:
         return any(date is not None and date > self.last_checked for date in dates)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """URLs to fetch with the reason, most urgent first; `not_due` counts the other pages."""
-
-    urls: dict[str, Why]
-    not_due: int
-
-
 def plan_refresh(
     pages: Iterable[KnownPage],
     records: Mapping[str, SignalRecord],
@@ -93,9 +85,9 @@ def plan_refresh(
     interval: timedelta,
     *,
     everything: bool = False,
-    limit: int | None = None,
-) -> Plan:
-    """Select at most `limit` pages to fetch at `now`: `everything`, or the flagged and the due ones.
+) -> dict[str, Why]:
+    """URLs of the pages to fetch at `now` with the reason, most urgent first: `everything`, or the flagged and the due
+    ones.
 
     A page without a next check is due. Flags of a signal that is not (yet) reliable are tested on a few pages, the
     longest unchecked first.
@@ -116,9 +108,7 @@ def plan_refresh(
         for page in sorted(known, key=_longest_ago):
             if page.url not in urls and _is_due(page, records, now, interval):
                 urls[page.url] = "due"
-    if limit is not None:
-        urls = dict(list(urls.items())[:limit])
-    return Plan(urls, len(known) - len(urls))
+    return urls
 
 
 def _is_due(page: KnownPage, records: Mapping[str, SignalRecord], now: datetime, interval: timedelta) -> bool:

@@ -263,7 +263,8 @@ _LEDGER = (
     _Rule(
         "refresh-balances",
         "SELECT r.key || ' ' || r.run_id, r.discovered || ' known; ' || r.fetched || ' fetched, ' || r.unchanged"
-        " || ' unchanged, ' || r.failed || ' failed, ' || r.skipped || ' skipped, ' || r.not_due || ' not due;"
+        " || ' unchanged, ' || r.failed || ' failed, ' || r.skipped || ' skipped, ' || r.not_due || ' not due, '"
+        " || r.put_off || ' put off;"
         " ledger: '"
         " || f.fetched || ' fetched, ' || f.unchanged || ' unchanged, ' || f.failed || ' failed, ' || r.removed"
         " || ' removed' FROM (SELECT x.*, s.key, coalesce(n.lines, 0) AS removed FROM refresh_runs x"
@@ -272,7 +273,7 @@ _LEDGER = (
         " CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE l.outcome = 'fetched') AS fetched,"
         "  count(*) FILTER (WHERE l.outcome = 'unchanged') AS unchanged,"
         "  count(*) FILTER (WHERE l.outcome = 'failed') AS failed FROM fetch_log l WHERE l.run_id = r.run_id) f"
-        " WHERE r.discovered <> r.fetched + r.unchanged + r.failed + r.skipped + r.not_due"
+        " WHERE r.discovered <> r.fetched + r.unchanged + r.failed + r.skipped + r.not_due + r.put_off"
         " OR r.started_at >= {ledger_pruned} AND CASE WHEN r.removed = 0"
         "  THEN (r.fetched, r.unchanged, r.failed) <> (f.fetched, f.unchanged, f.failed)"
         "  ELSE r.fetched + r.unchanged + r.failed - f.fetched - f.unchanged - f.failed NOT BETWEEN 0 AND r.removed END"

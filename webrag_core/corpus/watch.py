@@ -168,7 +168,7 @@ async def _flagged_by_dates(
     by_url = {page.url: page for page in dated}
     flags = [
         Flag(url, by_url[url].signal or "", str(by_url[url].last_modified))
-        for url, why in plan.urls.items()
+        for url, why in plan.items()
         if why == "flagged"
     ]
     selection = PageSelection(source, source.page_limit or 0, [page.url for page in known])
