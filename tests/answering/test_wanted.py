@@ -114,6 +114,8 @@ def test_a_value_that_the_question_names_is_no_answer() -> None:
         "Why does it stop?",
         "How do I stop it?",
         "Is it red?",
+        "Can I change how long a session lasts?",
+        "How do I reduce how many workers it starts?",
         "port forwarding",
         "set port",
         "speed up the build",

@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 from typing import Literal
 
+from webrag_core.language.dialogue.topics import ALTERING
 from webrag_core.late_pattern import late_pattern
 
 Value = Literal[
@@ -219,11 +220,15 @@ _MOST_KEYWORDS = 7
 _NAMES = late_pattern(r"(?<![^\W\d_])[^\W\d_]+[ -]?\d[\w.]*")  # with digits: X210, branch 12
 
 
+_ALTERED = late_pattern(rf"\b{ALTERING}\w* \(?(?:how|when|where|what|which)\b.*$", re.IGNORECASE | re.DOTALL)
+
+
 def values_wanted(question: str) -> frozenset[Value]:
     """The kinds of values of which a text must hold at least one to answer; empty where no rule fits. A question that
-    asks for two things wants either; that of how something is done, or who does it, wants none of those that it names.
+    asks for two things wants either; that of how something is done, who does it, or how a value is changed, wants none
+    of those that it names.
     """
-    text = question.strip()[:_MAX_READ]
+    text = _ALTERED.sub("", question.strip()[:_MAX_READ])
     if len(text.split()) <= _MOST_KEYWORDS:
         for keywords, values in _KEYWORDS:
             if keywords.match(text):

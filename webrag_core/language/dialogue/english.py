@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from webrag_core.language.dialogue.fragments import put_in
-from webrag_core.language.dialogue.topics import AUXILIARIES, Topic, clause_of, names_of, topic_of
+from webrag_core.language.dialogue.topics import ALTERING, AUXILIARIES, Topic, clause_of, names_of, topic_of, value_of
 from webrag_core.language.stop_words import ENGLISH
 from webrag_core.late_pattern import late_pattern
 
@@ -36,6 +36,11 @@ _MORE = late_pattern(
     re.I,
 )
 _OTHER_DEED = late_pattern(r"^(?P<verb>[a-z]+(?: (?:up|off|out|on))?) (?:it|them|one|that|this|those)\b(?P<rest>.*)$")
+_ALTERED = late_pattern(
+    rf"\b{ALTERING}\w* (?P<object>it|that|this)(?=$|[,;]| (?:to|for|in|on|with|at|by|from|if|when|so|and|or|again)\b)"
+    rf"|\b(?:it|that|this) (?:be |get )?{ALTERING}\w*d\b",
+    re.I,
+)
 _HAS_QUESTION = late_pattern(rf"\b{_WH}\b", re.I)
 _INVERTED = late_pattern(rf"^(?:{_AUX}|please|tell|explain|describe|show|list|compare|find|give)\b", re.I)
 _PREPOSITION = late_pattern(
@@ -140,6 +145,10 @@ def completed(earlier: str, typed: str) -> str | None:
         return put_in(earlier, fragment, topic)
     if chosen := _chosen(bare, earlier):
         return f"{chosen}?"
+    if (altered := _ALTERED.search(bare)) and (value := value_of(earlier, topic)):
+        if altered["object"] is None:
+            return f"{bare} ({value})?"
+        return f"{bare[: altered.start('object')]}{value}{bare[altered.end('object') :]}?"
     if (resolved := _with_pronoun(bare, topic)) is not None:
         return f"{resolved}?"
     if _OPEN_END.search(bare) or _is_general(bare):

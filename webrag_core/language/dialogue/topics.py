@@ -12,6 +12,8 @@ AUXILIARIES = (
     "is", "are", "was", "were", "do", "does", "did", "can", "could", "should", "would", "will", "may", "might", "must",
     "shall", "has", "have", "had",
 )  # fmt: skip
+ALTERING = r"(?:chang|adjust|configur|customi[sz]|decreas|extend|increas|lower|modif|overrid|rais|reduc|shorten)"
+"""Pattern of the beginnings of verbs that give a thing another value."""
 _AUX = "|".join(AUXILIARIES)
 _SOMEBODY = r"(?:i|you|we|one|he|she|they|it|people|someone|somebody|anybody|anyone|everybody)"
 _LEAD = late_pattern(r"^(?:(?:and|but|so|or|also|then|please)\b[,;:]?\s+)+", re.I)
@@ -71,6 +73,16 @@ _FORM = late_pattern(
     re.I,
 )
 _PREPOSITION = late_pattern(r"^(?:on|in|at|to|for|from|of|with|by)\s+(?=\S)", re.I)
+_VALUE_WANTED = late_pattern(
+    r"^(?P<wh>where|when|how (?:long|often|large|big|high|fast|wide|deep|strong|hot)|how (?:many|much)(?: \S+){0,3}?)"
+    r" (?P<aux>is|are|was|were|does|do) (?P<rest>.+)$",
+    re.I,
+)
+_STATE = late_pattern(
+    r"^(?:(?P<subject>.+?) )?(?P<state>(?<!\bthe )(?<!\ban )(?<!\ba )(?<!\bmy )(?<!\byour )"
+    r"(?:\w{3,}ed|built|drawn|held|kept|made|put|run|set|shown|sold|written|valid|open)\b.*)$",
+    re.I,
+)
 _ARTICLE = late_pattern(r"^(?:the|an?|my|your|our|their|his|her|its|this|that|these|those|any|some)\s+", re.I)
 _DATE = late_pattern(
     r"\d|(?:January|February|March|April|May|June|July|August|September|October|November|December)\b(?! \w+ [A-Z])"
@@ -169,6 +181,36 @@ def topic_of(question: str) -> Topic:
     name = of_name[1] if of_name else named if len(spans) == 1 and not names_of(f"x {noun}") else ""
     of = re.search(r"\bof (?!.* of )(.+)$", noun)
     return Topic(noun, _whole(text), deed, name, named, many, place, of[1] if of else "", thing)
+
+
+def value_of(question: str, topic: Topic) -> str | None:
+    """What a question asks for and somebody may change, as a clause: "where drawings are stored", "how long a session
+    lasts". None where the thing itself may be meant as well, and for other questions."""
+    match = _VALUE_WANTED.match(_LEAD.sub("", question).rstrip(" ?.!…"))
+    if match is None:
+        return None
+    wh, auxiliary, rest = match["wh"].lower(), match["aux"].lower(), match["rest"]
+    state = _STATE.match(rest) if auxiliary in ("is", "are", "was", "were") else None
+    subject = (state["subject"] or "") if state else topic.noun
+    if auxiliary.startswith("do") and rest == subject:
+        subject = rest.rpartition(" ")[0]
+    if not f"{rest} ".startswith(f"{subject} ".lstrip()) or (not subject and state is None):
+        return None
+    is_many = not subject or re.search(r"[^s]s$", subject) is not None
+    if not is_many and (wh == "when" or wh.startswith("how much") or (wh == "where" and rest == subject)):
+        return None  # "when does the train leave": one changes trains
+    predicate = rest[len(subject) :].strip()
+    if auxiliary == "does":
+        verb, _, behind = predicate.partition(" ")
+        predicate = f"{_of_third_person(verb)} {behind}".strip()
+    being = "" if auxiliary.startswith("do") else auxiliary
+    return " ".join(filter(None, (match["wh"][:1].lower() + match["wh"][1:], subject, being, predicate)))
+
+
+def _of_third_person(verb: str) -> str:
+    if verb == "have":
+        return "has"
+    return re.sub(r"(?<=[^aeiou])y$", "ie", verb) + ("es" if re.search(r"(?:[sxo]|[cs]h)$", verb) else "s")
 
 
 def clause_of(question: str, word: str) -> str:
