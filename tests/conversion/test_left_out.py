@@ -46,7 +46,18 @@ def test_a_heading_that_lost_its_text_is_a_warning(heading: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "below", ["", "<img src='a.png' alt='A plan'>", "<nav>Parts</nav>", "<button>Show</button>", "a"]
+    "below",
+    [
+        "",
+        "<img src='a.png' alt='A plan'>",
+        "<nav>Parts</nav>",
+        "<button>Show</button>",
+        "<div role=button>Show more</div>",
+        "<a href='javascript:void(0)'>Expand</a>",
+        "<form><input name=q><input type=submit value=Go></form>",
+        "<ul><li><input type=checkbox disabled checked> </li></ul>",
+        "a",
+    ],
 )
 def test_other_headings_are_none(below: str) -> None:
     page = converted(f"<main><h1>Lamp</h1><h2>Plan</h2>{below}<h2>Price</h2><p>{PROSE}</p></main>")

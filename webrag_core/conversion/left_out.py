@@ -14,11 +14,13 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from webrag_core.conversion.converted_page import LeftOut
+from webrag_core.conversion.shown.action_words import is_action
+from webrag_core.conversion.shown.buttons import acts_as_button
 
 _UNSEEN = ("script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "video", "audio", "textarea")
 _ACTIONS = ("button", "select")
 _NAVIGATION_ROLES = ("navigation", "search", "banner", "contentinfo")
-_PICTURES = ("img", "math", "input")
+_PICTURES = ("img", "math")
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _MAX_NAMED = 3
 _NEXT_TEXTS = 4
@@ -89,7 +91,7 @@ def _walk(root: HtmlElement, *, measures: bool = True) -> _Walk:
                     pending.pop()
             elif box is None and (result := _kind(element)) is not None:
                 box, box_size, kind = element, 0, result
-            elif tag in _PICTURES and heading is None and box is None:
+            elif (tag in _PICTURES or _is_check_mark(element)) and heading is None and box is None:
                 walk.above.update(pending)
                 pending = []
         else:
@@ -123,7 +125,13 @@ def _may_be_bare(heading: HtmlElement) -> bool:
 def _kind(element: HtmlElement) -> _Kind | None:
     if element.tag == "nav" or element.get("role") in _NAVIGATION_ROLES:
         return "navigation"
-    return "actions" if element.tag in _ACTIONS else None
+    is_action_elsewhere = acts_as_button(element) and is_action(element.text_content())
+    return "actions" if element.tag in _ACTIONS or is_action_elsewhere else None
+
+
+def _is_check_mark(element: HtmlElement) -> bool:
+    """Whether an element is the mark of a list of tasks; other fields and buttons are no content."""
+    return element.tag == "input" and element.get("type") == "checkbox" and element.get("disabled") is not None
 
 
 def _warning(bare: list[HtmlElement]) -> str:

@@ -43,7 +43,7 @@ _MAX_UP = 2
 
 def take_actions(index: AttributeIndex) -> list[HtmlElement]:
     """Turn the buttons of a page that are text into text, and return the others, which are to be dropped."""
-    others = [element for element in index.having("role", *_CLICKED) if _acts_as_button(element)]
+    others = [element for element in index.having("role", *_CLICKED) if acts_as_button(element)]
     buttons = [*index.root.iter("button"), *others]
     return _Buttons(index, buttons).actions() if buttons else []
 
@@ -171,7 +171,7 @@ class _Buttons:
         return True
 
 
-def _acts_as_button(element: HtmlElement) -> bool:
+def acts_as_button(element: HtmlElement) -> bool:
     """Whether an element other than a button is one by its role, or is a link that leads nowhere."""
     if element.tag == "a":
         href = element.get("href") or "#"
