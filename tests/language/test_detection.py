@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webrag_core.language.detection import detected, detected_beyond_doubt, detected_page
+from webrag_core.language.detection import _model, detected, detected_beyond_doubt, detected_page
+from webrag_core.language.names import language_name
 
 GERMAN = "Die Warteschlange nimmt nur so viele Elemente auf, wie beim Erzeugen angegeben wurde."
 ENGLISH = "The queue holds only as many items as were given when it was made."
@@ -59,3 +60,11 @@ def test_of_mixed_scripts_the_most_counts() -> None:
 def test_any_text_has_an_answer(text: str) -> None:
     for answer in (detected(text), detected_beyond_doubt(text), detected_page(text)):
         assert answer is None or 2 <= len(answer) <= 3
+
+
+def test_every_language_that_is_detected_has_a_name() -> None:
+    labels, _ = _model().predict("text", k=-1, threshold=-1.0)
+    names = {language_name(label.removeprefix("__label__")) for label in labels}
+    assert len(names) == len(labels) == 176
+    assert not [name for name in names if name.startswith("the language")]
+    assert language_name("cy") == "Welsh"
