@@ -9,8 +9,6 @@ from tests.acquisition.served_pages import HOME, ServedPages, html
 from tests.corpus.corpora import broken_rules, rows
 from tests.corpus.test_refresh import rows_done
 from webrag_core.config import Settings
-from webrag_core.conversion.converted_page import READ_HEADERS
-from webrag_core.conversion.walls import HEADER_MARKS
 from webrag_core.corpus.forget import allow_again, forget
 from webrag_core.indexing.pipeline import Corpus
 
@@ -103,7 +101,3 @@ def test_a_link_to_a_page_that_is_allowed_again_comes_back(settings: Settings) -
                 assert await rows(corpus.database, links, target) == [(int(allowed),)]
 
     asyncio.run(run())
-
-
-def test_a_worker_gets_the_headers_that_tell_a_wall() -> None:
-    assert HEADER_MARKS.keys() <= READ_HEADERS

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
 from webrag_core.conversion.markup.models import NO_MARKUP, PageMarkup
 
 EXTRACTOR_VERSION = "html-12"
-READ_HEADERS = frozenset(
-    {
-        *("content-type", "link", "refresh", "x-robots-tag"),
-        *("cf-mitigated", "x-amzn-waf-action", "x-vercel-mitigated", "x-sucuri-block", "x-kpsdk-ct", "x-dd-b"),
-    }
-)
+WALL_HEADERS = {
+    "cf-mitigated": re.compile(r"challenge|block", re.IGNORECASE),
+    "x-amzn-waf-action": re.compile(r"challenge|captcha", re.IGNORECASE),
+    "x-vercel-mitigated": re.compile(r"challenge|deny", re.IGNORECASE),
+    "x-sucuri-block": re.compile(r"."),
+    "x-kpsdk-ct": re.compile(r"."),
+    "x-dd-b": re.compile(r"."),
+}
+"""Headers by which services mark their walls, with what stands in them then."""
+READ_HEADERS = frozenset({"content-type", "link", "refresh", "x-robots-tag", *WALL_HEADERS})
 """Headers of an answer that conversion reads: a worker gets no others, but for formats of plugins."""
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from webrag_core.acquisition.acquirer import AcquiredPage
-from webrag_core.conversion.converted_page import ConvertedPage
+from webrag_core.conversion.converted_page import WALL_HEADERS, ConvertedPage
 from webrag_core.conversion.not_found_phrases import plain_words
 from webrag_core.conversion.notice_phrases import NOT_OPEN, NOTICES, SERVER_ERROR
 from webrag_core.conversion.placeholder_kinds import ABOUT_WALLS, FILLERS, UNSPACED, PlaceholderKind
@@ -73,14 +73,6 @@ _FIELD = re.compile(
     re.IGNORECASE,
 )
 _SCRIPT = re.compile(rb"<script[\s>]", re.IGNORECASE)
-HEADER_MARKS = {
-    "cf-mitigated": re.compile(r"challenge|block", re.IGNORECASE),
-    "x-amzn-waf-action": re.compile(r"challenge|captcha", re.IGNORECASE),
-    "x-vercel-mitigated": re.compile(r"challenge|deny", re.IGNORECASE),
-    "x-sucuri-block": re.compile(r"."),
-    "x-kpsdk-ct": re.compile(r"."),
-    "x-dd-b": re.compile(r"."),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +236,7 @@ def _title(body: bytes) -> str | None:
 
 
 def _header_mark(headers: Mapping[str, str]) -> str | None:
-    named = (name for name, value in HEADER_MARKS.items() if value.search(headers.get(name, "")))
+    named = (name for name, value in WALL_HEADERS.items() if value.search(headers.get(name, "")))
     return next((f"the header {name}" for name in named), None)
 
 
