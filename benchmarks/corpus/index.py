@@ -71,7 +71,7 @@ async def measure(home: Path, warcs: Sequence[Path], limit: int | None) -> dict[
         stack.enter_context(_timed_steps(phases))
         statements = stack.enter_context(server_work.recorded(str))
         for acquirer in acquirers:
-            corpus.ingestor.acquirer = acquirer
+            site = Corpus(corpus.database, acquirer, settings, corpus.embedder)
             urls = acquirer.page_urls()[:limit]
             pages += len(urls)
             with progress(len(urls), "index") as advance:
@@ -81,7 +81,7 @@ async def measure(home: Path, warcs: Sequence[Path], limit: int | None) -> dict[
                         failed[url] = result.reason.value
                     advance(url)
 
-                await corpus.add_all(urls, done)
+                await site.add_all(urls, done)
         stack.close()
         await corpus.indexer.finish_bulk()
         seconds = time.process_time() - before

@@ -187,8 +187,8 @@ async def our_rows(bench: Bench) -> AsyncIterator[Row]:
             empty = await _size(url)
             clock, spent = time.perf_counter(), bench.cpu_seconds()
             for site in bench.sites:
-                corpus.ingestor.acquirer = site.archive
-                await store_site(corpus, site.keys.name, site.urls)
+                storing = Corpus(corpus.database, site.archive, settings, corpus.embedder)
+                await store_site(storing, site.keys.name, site.urls)
             await corpus.indexer.finish_bulk()
             row = Row(
                 "WebRAG",
@@ -213,7 +213,7 @@ async def our_rows(bench: Bench) -> AsyncIterator[Row]:
 
 
 def _ask_of(corpus: Corpus, settings: Settings) -> Ask:
-    searched = Corpus(corpus.database, corpus.ingestor.acquirer, settings, corpus.embedder)
+    searched = Corpus(corpus.database, corpus.acquirer, settings, corpus.embedder)
 
     async def ask(question: str) -> lines.Answer:
         started = time.perf_counter()

@@ -69,7 +69,7 @@ async def refresh(corpus: Corpus, *, accept: bool = False) -> RefreshReport:
     async def take(url: str, run_id: str, brake: Brake) -> IngestOutcome:
         return await corpus.ingestor.ingest(url, run_id=run_id, refresh=True, brake=brake)
 
-    refresher = SourceRefresh(corpus.database, corpus.ingestor.acquirer, corpus.settings, take)
+    refresher = SourceRefresh(corpus.database, corpus.acquirer, corpus.settings, take)
     return await refresher.run("example.org", accept=accept)
 
 

@@ -55,9 +55,7 @@ async def refresh(corpus: Corpus, *, due_only: bool = False) -> RefreshReport:
     async def take(url: str, run_id: str, brake: Brake) -> IngestOutcome:
         return await corpus.ingestor.ingest(url, run_id=run_id, refresh=True, brake=brake)
 
-    report = await SourceRefresh(corpus.database, corpus.ingestor.acquirer, corpus.settings, take).run(
-        KEY, due_only=due_only
-    )
+    report = await SourceRefresh(corpus.database, corpus.acquirer, corpus.settings, take).run(KEY, due_only=due_only)
     async with corpus.database.connection() as connection:
         missing = await confirmed_missing(connection, KEY)
     for url in missing:

@@ -83,7 +83,7 @@ async def refresh(
     async def take(url: str, run_id: str, brake: Brake) -> IngestOutcome:
         return await corpus.ingestor.ingest(url, run_id=run_id, refresh=True, brake=brake)
 
-    refresher = SourceRefresh(corpus.database, corpus.ingestor.acquirer, corpus.settings, take)
+    refresher = SourceRefresh(corpus.database, corpus.acquirer, corpus.settings, take)
     run, ids = next(_number), list[str]()
     while True:
         run_id = f"run {run} attempt {len(ids)}"

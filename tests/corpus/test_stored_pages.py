@@ -18,7 +18,7 @@ A, B, LONG = f"{HOME}a", f"{HOME}docs/b", f"https://long.example/{'x1y2' * 600}"
 
 async def build(corpus: Corpus) -> None:
     links = "".join(f"<a href='{url}'>to</a> " for url in (B, LONG, "http://plain.example/p", "https://host.example/p"))
-    corpus.ingestor.acquirer.pages.update(  # type: ignore[attr-defined]
+    corpus.acquirer.pages.update(  # type: ignore[attr-defined]
         {A: html("A", f"Text of A. {links}"), B: html("B", "Text of B.")}
     )
     for url in (A, B):

@@ -58,9 +58,7 @@ def test_what_says_it_in_other_words_is_found(settings: Settings) -> None:
         assert "/keys" in [path for path, _ in after]
         assert [score for _, score in after] == sorted((score for _, score in after), reverse=True)
         assert result.candidates == len(PAGES)
-        off = Corpus(
-            corpus.database, corpus.ingestor.acquirer, settings.model_copy(update={"retrieval_windows": False})
-        )
+        off = Corpus(corpus.database, corpus.acquirer, settings.model_copy(update={"retrieval_windows": False}))
         assert places(await asked(off)) == before
 
     with_corpus(settings, work)

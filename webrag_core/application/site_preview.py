@@ -93,7 +93,7 @@ class PreviewSite(SectionParameters):
         wanted = self._source(url)
         async with (
             services.sites.looks,
-            acquirer_of(wanted, corpus.ingestor.acquirer, services.settings, corpus.database) as acquirer,
+            acquirer_of(wanted, corpus.acquirer, services.settings, corpus.database) as acquirer,
         ):
             try:
                 async with asyncio.timeout(_SECONDS):

@@ -74,7 +74,7 @@ class Ingestor:
 
     def __init__(self, database: Database, acquirer: Acquirer, settings: FetchingSettings) -> None:
         self._database = database
-        self.acquirer = acquirer
+        self._acquirer = acquirer
         self._settings = settings
 
     async def ingest(
@@ -113,7 +113,7 @@ class Ingestor:
         stored, wants_all_text = stored_page.document, stored_page.all_text if all_text is None else all_text
         if stored is not None and stored.wants_all_text != wants_all_text:
             stored = replace(stored, wants_all_text=wants_all_text)
-        alike = same_web(self.acquirer.name)
+        alike = same_web(self._acquirer.name)
         if stored is not None and stored.acquirer not in alike:
             stored = None  # a snapshot copy never replaces the live page, nor vice versa
         if stored is not None and stored.latest_version is not None and not refresh and self._fresh(stored, max_age):
@@ -131,7 +131,7 @@ class Ingestor:
                 page, converted = waiting.answer
                 inputs = None  # its address may have changed since it was read: the next refresh reads it again
             else:
-                with span("fetch", acquirer=self.acquirer.name), contained(url):
+                with span("fetch", acquirer=self._acquirer.name), contained(url):
                     page = replace(await self._fetch(url, stored), all_text=wants_all_text)
                 page_url(page.final_url)
                 inputs = inputs_digest(page, stored_page.removals)
@@ -181,7 +181,7 @@ class Ingestor:
                 connection,
                 page,
                 converted,
-                page.acquirer or self.acquirer.name,
+                page.acquirer or self._acquirer.name,
                 self._next_check(page.checked_at),
                 inputs_sha256=inputs,
             )
@@ -194,7 +194,7 @@ class Ingestor:
                     await _learn_validators(connection, stored, page, changed=stored.latest_version != version_id)
                 outcome: Literal["fetched", "unchanged"] = "unchanged" if same else "fetched"
                 await documents.record_fetch(connection, self._record(url, page, outcome, version_id, started, run_id))
-                archived = basis_of(self.acquirer.name) == "archive"
+                archived = basis_of(self._acquirer.name) == "archive"
                 newest = await newest_sighting(connection, document_id) if archived else None
         past = ""
         if newest is not None and newest > page.fetched_at:
@@ -237,10 +237,10 @@ class Ingestor:
 
     async def _requested(self, url: str, stored: StoredDocument | None) -> AcquiredPage:
         if stored is None or not self._may_ask_conditionally(stored):
-            return await self.acquirer.fetch(url)
-        page = await self.acquirer.fetch(url, etag=stored.etag, last_modified=stored.last_modified)
+            return await self._acquirer.fetch(url)
+        page = await self._acquirer.fetch(url, etag=stored.etag, last_modified=stored.last_modified)
         if page.not_modified and page.final_url != stored.canonical_url:  # redirected elsewhere, to an equal validator
-            return await self.acquirer.fetch(url)
+            return await self._acquirer.fetch(url)
         return page
 
     def _may_ask_conditionally(self, stored: StoredDocument) -> bool:
@@ -296,8 +296,8 @@ class Ingestor:
     def _fresh(self, stored: StoredDocument, max_age: float | None) -> bool:
         if stored.status == "gone" or stored.is_due:
             return False
-        if isinstance(self.acquirer, WarcAcquirer) and stored.fetched_at is not None:
-            copied = self.acquirer.date_of(stored.canonical_url)
+        if isinstance(self._acquirer, WarcAcquirer) and stored.fetched_at is not None:
+            copied = self._acquirer.date_of(stored.canonical_url)
             if copied is not None and copied > stored.fetched_at:
                 return False  # another archive, of a later day
         max_age = self._settings.webrag_max_age if max_age is None else max_age
@@ -380,7 +380,7 @@ class Ingestor:
                 connection,
                 FetchRecord(
                     url=url,
-                    acquirer=self.acquirer.name,
+                    acquirer=self._acquirer.name,
                     outcome="failed",
                     started_at=started,
                     reason=error.reason.value,
@@ -394,7 +394,7 @@ class Ingestor:
     ) -> FetchRecord:
         return FetchRecord(
             url=url,
-            acquirer=page.acquirer or self.acquirer.name,
+            acquirer=page.acquirer or self._acquirer.name,
             outcome=outcome,
             started_at=started,
             final_url=page.final_url,

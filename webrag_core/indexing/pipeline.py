@@ -304,7 +304,7 @@ class Corpus:
         bulk = self._bulk()
         return SourceRefresh(
             self.database,
-            self.ingestor.acquirer,
+            self.acquirer,
             self.settings,
             lambda url, run_id, brake: bulk(url, run_id, True, brake),
             pages=self._pages_in_progress,
@@ -315,8 +315,8 @@ class Corpus:
         """A refresher that fetches with the acquirer that the source asks for. Raises InvalidInputError."""
         from webrag_core.corpus.acquirers import acquirer_of
 
-        async with acquirer_of(source, self.ingestor.acquirer, self.settings, self.database) as acquirer:
-            if acquirer is self.ingestor.acquirer:
+        async with acquirer_of(source, self.acquirer, self.settings, self.database) as acquirer:
+            if acquirer is self.acquirer:
                 yield self.refresher()
             else:
                 yield Corpus(self.database, acquirer, self.settings, self.embedder).refresher()

@@ -191,7 +191,7 @@ class Run:
     @property
     def _pays(self) -> bool:
         """Whether every page costs money: then none is bought before the decision to go on."""
-        return self.corpus.ingestor.acquirer.metered
+        return self.corpus.acquirer.metered
 
     async def _describe(self) -> None:
         """Read what the site of the first start page says about its pages, unless that is stored; a run of scope
@@ -201,7 +201,7 @@ class Run:
         wanted = self.settings.webrag_site_index and self._looks_ahead and self.budget > 0
         if not wanted or seconds <= 0:
             return
-        acquirer = self.corpus.ingestor.acquirer
+        acquirer = self.corpus.acquirer
         if not acquirer.frozen:
             seconds = min(seconds, self.settings.webrag_preview_timeout)
         url = next(self.frontier.urls[document_id] for document_id in self.frontier.depths)
@@ -228,7 +228,7 @@ class Run:
                 connection,
                 request.stored_scope(),
                 seeds=seeds,
-                acquirer=self.corpus.ingestor.acquirer.name,
+                acquirer=self.corpus.acquirer.name,
                 max_age=settings.webrag_max_age if request.max_age is None else request.max_age,
                 excluded=request.excluded_pages(),
             )
@@ -306,7 +306,7 @@ class Run:
                 signals.verdict, self.shown_links, self.candidates, floor=self.settings.link_floor
             )
             most = self.settings.max_candidates_per_iteration
-            acquirer = self.corpus.ingestor.acquirer
+            acquirer = self.corpus.acquirer
             limited = isinstance(acquirer, LimitedAcquirer) and acquirer.limited
             to_choose_from = min(1 if limited else METERED_PREVIEWS, self.settings.webrag_previews)
             await self._look_ahead(max(to_choose_from, min(most, decision.pages or most)) - len(self.previews))
@@ -339,7 +339,7 @@ class Run:
         """Fetch the best of the ranked links as previews, at most `most`, when the policy looks ahead; and rank all
         previews by their best passage."""
         self.ranked_links, self.looked = self.candidates[:_TRACED_CANDIDATES], Expansion()
-        settings, acquirer = self.settings, self.corpus.ingestor.acquirer
+        settings, acquirer = self.settings, self.corpus.acquirer
         looks = self._looks_ahead and not self._is_spent
         most = max(0, min(most, settings.webrag_max_pages - self.frontier.tried)) if looks else 0
         chosen = previews_to_fetch(self.candidates, self.frontier, limit=most, floor=settings.link_floor)
@@ -633,7 +633,7 @@ class Run:
     def _warn_of_previews(self) -> None:
         """One warning for all linked pages that could not be fetched: nobody asked for them by name. That a frozen site
         ends somewhere is none."""
-        frozen = self.corpus.ingestor.acquirer.frozen
+        frozen = self.corpus.acquirer.frozen
         failed = [
             (url, error)
             for url, error in self.failed_previews.items()

@@ -98,7 +98,7 @@ async def refresh_source(
     async with corpus.database.connection() as connection:
         before = {page.url: page for page in await source_pages(connection, key)}
         source = await ensure_source(connection, name)
-    async with acquirer_of(source, corpus.ingestor.acquirer, corpus.settings, corpus.database) as acquirer:
+    async with acquirer_of(source, corpus.acquirer, corpus.settings, corpus.database) as acquirer:
         ingestor = Ingestor(corpus.database, acquirer, corpus.settings)
 
         async def take(url: str, run_id: str, brake: Brake) -> IngestOutcome:

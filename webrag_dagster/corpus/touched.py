@@ -30,7 +30,7 @@ class WatchedCorpus(Corpus):
     """A corpus that records requested URLs, also when the run is cancelled."""
 
     def __init__(self, corpus: Corpus) -> None:
-        super().__init__(corpus.database, corpus.ingestor.acquirer, corpus.settings, corpus.embedder)
+        super().__init__(corpus.database, corpus.acquirer, corpus.settings, corpus.embedder)
         self.urls: set[str] = set()
 
     async def add(
