@@ -7,6 +7,8 @@ import asyncio
 from tests.acquisition.served_pages import HOME, ServedPages, html
 from tests.corpus.corpora import rows
 from webrag_core.config import Settings
+from webrag_core.corpus.documents import find_pages
+from webrag_core.corpus.forget import allow_again, forget
 from webrag_core.corpus.sources import attach_source
 from webrag_core.corpus.status import corpus_status
 from webrag_core.corpus.stored_pages import known_hosts, known_urls, pages_below, stored_pages
@@ -59,6 +61,40 @@ def test_admission_reads_an_index_and_never_all_links(settings: Settings) -> Non
                 assert start is not None
                 assert end is not None
                 assert (end[0] > start[0], end[1] - start[1]) == (True, 0)
+
+    asyncio.run(work())
+
+
+def test_a_look_up_knows_of_removals_without_counting_them(settings: Settings) -> None:
+    reads = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'forgotten_urls'"
+
+    async def work() -> None:
+        async with Corpus.open(settings, ServedPages()) as corpus:
+            await build(corpus)
+
+            async def mark() -> str:
+                [page] = await corpus.ingestor.look_up([A])
+                assert not isinstance(page, FetchError)
+                return page.removals
+
+            marks = [await mark()]
+            await forget(corpus.database, B, removed_by="a test")
+            marks.append(await mark())
+            async with corpus.database.transaction() as connection:
+                await allow_again(connection, [B])
+            marks.append(await mark())
+            assert len({*marks}) == 3
+            async with corpus.database.transaction() as connection:
+                await connection.execute(
+                    "INSERT INTO forgotten_urls SELECT encode(sha256(n::text::bytea), 'hex')"
+                    " FROM generate_series(1, 500) n"
+                )
+            assert len({*marks, await mark()}) == 4
+            assert await mark() == await mark()
+            async with corpus.database.transaction() as connection:
+                before = await (await connection.execute(reads)).fetchone()
+                await find_pages(connection, [A, B])
+                assert await (await connection.execute(reads)).fetchone() == before
 
     asyncio.run(work())
 

@@ -126,7 +126,7 @@ _DOCUMENT = (
 _LOOK_UP = (
     "SELECT is_forgotten(w.url), CASE WHEN d.id IS NULL"  # noqa: S608
     " THEN (SELECT s.all_text FROM sources s WHERE s.id = source_of(w.url)) ELSE d.wants_all_text END,"
-    " (SELECT coalesce(max(r.id), 0) FROM removals r) || '/' || (SELECT count(*) FROM forgotten_urls), d.*"
+    " (SELECT m.mark FROM removal_mark m), d.*"
     f" FROM {{}} LEFT JOIN LATERAL ({_DOCUMENT}) d ON true ORDER BY w.place"
 )
 _PAGE = _LOOK_UP.format("(VALUES (%s::text, 1)) AS w (url, place)").encode()

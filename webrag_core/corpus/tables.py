@@ -154,6 +154,7 @@ _LEDGER = (
     Table("removals", ("id",), "webrag_core.corpus.forget", stays="the proof of a removal: digests and numbers"),
     Table("corpus_identity", ("id",), "webrag_core.corpus.removal_list", stays="a random number"),
     Table("forgotten_urls", ("url_sha256",), "webrag_core.corpus.forget", stays="digests, so that no page comes back"),
+    Table("removal_mark", ("id",), "webrag_core.corpus.forget", stays="a random word"),
 )
 _ANSWERS = (
     Table(
