@@ -51,6 +51,7 @@ def test_a_heading_that_lost_its_text_is_a_warning(heading: str) -> None:
         "",
         "<img src='a.png' alt='A plan'>",
         "<nav>Parts</nav>",
+        "<div id='book-navigation-2'><ul><li><a href=/b>What is a lamp?</a><li><a href=/c>Who made it?</a></ul></div>",
         "<button>Show</button>",
         "<div role=button>Show more</div>",
         "<a href='javascript:void(0)'>Expand</a>",

@@ -6,6 +6,7 @@ are never counted.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal
@@ -20,6 +21,7 @@ from webrag_core.conversion.shown.buttons import acts_as_button
 _UNSEEN = ("script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "video", "audio", "textarea")
 _ACTIONS = ("button", "select")
 _NAVIGATION_ROLES = ("navigation", "search", "banner", "contentinfo")
+_NAVIGATION_NAME = re.compile(r"(?<![^\W_])(?:navigation|breadcrumbs?)(?![^\W_])", re.IGNORECASE)
 _PICTURES = ("img", "math")
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _MAX_NAMED = 3
@@ -123,7 +125,8 @@ def _may_be_bare(heading: HtmlElement) -> bool:
 
 
 def _kind(element: HtmlElement) -> _Kind | None:
-    if element.tag == "nav" or element.get("role") in _NAVIGATION_ROLES:
+    names = f"{element.get('class', '')} {element.get('id', '')}"
+    if element.tag == "nav" or element.get("role") in _NAVIGATION_ROLES or _NAVIGATION_NAME.search(names):
         return "navigation"
     is_action_elsewhere = acts_as_button(element) and is_action(element.text_content())
     return "actions" if element.tag in _ACTIONS or is_action_elsewhere else None
