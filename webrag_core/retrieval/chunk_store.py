@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from pgvector import Vector
-from psycopg import AsyncConnection, sql
+from psycopg import AsyncConnection, AsyncCursor, sql
 from psycopg.rows import class_row
 
 from webrag_core.retrieval.dense import ChildHit
 from webrag_core.retrieval.models import RetrievedChunk
-from webrag_core.retrieval.scope import Scope
+from webrag_core.retrieval.scope import Scope, id_array
 from webrag_core.store.vector_tables import vector_table
 
 
@@ -63,19 +64,21 @@ _PARENTS = (
 
 async def load_parents(connection: AsyncConnection, parent_ids: Sequence[int]) -> list[ParentRow]:
     """These parents, in no particular order."""
-    cursor = connection.cursor(row_factory=class_row(ParentRow))
-    await cursor.execute(_PARENTS + " WHERE c.id = ANY(%s)", (list(parent_ids),))
-    return await cursor.fetchall()
+    return await (await _ask_parents(connection, parent_ids)).fetchall()
+
+
+async def _ask_parents(connection: AsyncConnection, parent_ids: Sequence[int]) -> AsyncCursor[ParentRow]:
+    cursor = connection.cursor(binary=True, row_factory=class_row(ParentRow))
+    return await cursor.execute(_PARENTS + " WHERE c.id = ANY(%s)", (id_array(parent_ids),))
 
 
 async def load_families(
     connection: AsyncConnection, model_id: int, query: NDArray[np.float32] | None, parent_ids: Sequence[int]
 ) -> tuple[list[ParentRow], list[Child]]:
     """`load_parents` and `load_children`, by one way to the server and back where the connection is in a pipeline."""
-    cursor = connection.cursor(row_factory=class_row(ParentRow))
-    await cursor.execute(_PARENTS + " WHERE c.id = ANY(%s)", (list(parent_ids),))
+    asked = await _ask_parents(connection, parent_ids)
     children = await load_children(connection, model_id, query, parent_ids)
-    return await cursor.fetchall(), children
+    return await asked.fetchall(), children
 
 
 async def load_siblings(connection: AsyncConnection, hits: Sequence[RetrievedChunk], radius: int) -> list[ParentRow]:
@@ -100,20 +103,30 @@ async def load_children(
 ) -> list[Child]:
     """Every child of these parents in reading order, with its cosine to the query's vector (0 where there is none of
     the query or of the child)."""
-    table = vector_table(model_id)
-    cosine: sql.Composable = sql.SQL("0")
-    joined: sql.Composable = sql.SQL("")
-    if query is not None:
-        cosine = sql.SQL("coalesce(1 - (e.embedding <=> %(query)s), 0)")
-        joined = sql.SQL("LEFT JOIN {} e ON e.chunk_id = c.id").format(table)
     cursor = await connection.execute(
-        sql.SQL(
-            "SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, {cosine}, c.passage FROM chunks c {joined}"
-            " WHERE c.parent_id = ANY(%(parents)s) ORDER BY c.parent_id, c.char_start"
-        ).format(cosine=cosine, joined=joined),
-        {"query": None if query is None else Vector(query), "parents": list(parent_ids)},
+        _children_of(None if query is None else model_id),
+        {"query": None if query is None else Vector(query), "parents": id_array(parent_ids)},
+        binary=True,  # as text a passage is twice as long
     )
     return [Child(*row) for row in await cursor.fetchall()]
+
+
+@lru_cache(maxsize=16)
+def _children_of(model_id: int | None) -> bytes:
+    """The statement of `load_children`, with the vectors of a model or without."""
+    cosine: sql.Composable = sql.SQL("0")
+    joined: sql.Composable = sql.SQL("")
+    if model_id is not None:
+        cosine = sql.SQL("coalesce(1 - (e.embedding <=> %(query)s), 0)")
+        joined = sql.SQL("LEFT JOIN {} e ON e.chunk_id = c.id").format(vector_table(model_id))
+    return (
+        sql.SQL(
+            "SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, {}, c.passage FROM chunks c {}"
+            " WHERE c.parent_id = ANY(%(parents)s) ORDER BY c.parent_id, c.char_start"
+        )
+        .format(cosine, joined)
+        .as_bytes(None)
+    )
 
 
 async def load_scope_children(connection: AsyncConnection, scope: Scope) -> list[ChildHit]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import LiteralString
 
 import numpy as np
@@ -18,7 +19,7 @@ from psycopg import AsyncConnection, sql
 from webrag_core.indexing.embedding_models import HNSW_MIN_ROWS, graph_key
 from webrag_core.retrieval.coded_vectors import CodedVectors
 from webrag_core.retrieval.resident_index import ChildVectors
-from webrag_core.retrieval.scope import Scope, scope_size
+from webrag_core.retrieval.scope import Scope, id_array, scope_size
 from webrag_core.store.database import sent_together
 from webrag_core.store.vector_tables import vector_table
 
@@ -105,26 +106,34 @@ async def _exactly(
     inside: LiteralString
     values: dict[str, object]
     if among is not None:
-        inside, values = "e.chunk_id = ANY(%(among)s::bigint[])", {"among": list(among)}
+        inside, values = "e.chunk_id = ANY(%(among)s::bigint[])", {"among": id_array(among)}
     else:
         inside = scope.lookup("f.document_id" if scope.flags else "e.document_id")
         values = {**scope.parameters, "flags": list(scope.flags)}
-    # ordered by the whole vectors: the graph, which is over another expression, cannot be taken for it
     cursor = await connection.execute(
+        _exact(model_id, inside, is_flagged=bool(scope.flags)),
+        {"query": Vector(query), **values, "limit": limit},
+        prepare=None if among is not None else False,  # a plan for other scopes may be the wrong one
+        binary=True,
+    )
+    return [ChildHit(*row) for row in await cursor.fetchall()]
+
+
+@lru_cache(maxsize=64)
+def _exact(model_id: int, inside: LiteralString, *, is_flagged: bool) -> bytes:
+    """The statement of `_exactly`: ordered by the whole vectors, so that the graph, which is over another expression,
+    cannot be taken for it."""
+    return (
         sql.SQL(
             "SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, 1 - n.distance FROM ("
             " SELECT e.chunk_id, e.embedding <=> %(query)s AS distance FROM {rows} WHERE {inside}"
             " ORDER BY distance FETCH FIRST (%(limit)s) ROWS WITH TIES"
             ") n JOIN chunks c ON c.id = n.chunk_id JOIN documents d ON d.id = c.document_id"
             " ORDER BY n.distance, d.canonical_url, c.ordinal LIMIT %(limit)s"
-        ).format(
-            rows=(_FLAGGED if scope.flags else _ALL).format(vector_table(model_id)),
-            inside=sql.SQL(inside),
-        ),
-        {"query": Vector(query), **values, "limit": limit},
-        prepare=None if among is not None else False,  # a plan for other scopes may be the wrong one
+        )
+        .format(rows=(_FLAGGED if is_flagged else _ALL).format(vector_table(model_id)), inside=sql.SQL(inside))
+        .as_bytes(None)
     )
-    return [ChildHit(*row) for row in await cursor.fetchall()]
 
 
 _ALL = sql.SQL("{} e")

@@ -118,7 +118,7 @@ class Scope:
     def parameters(self) -> dict[str, object]:
         """Parameters of `lookup`, `test` and `condition`."""
         ids = {"documents": self.document_ids, "scope_sources": self.source_ids, "scope_kinds": self.kind_ids}
-        return {name: _id_array(values) for name, values in ids.items() if values is not None}
+        return {name: _kept_id_array(values) for name, values in ids.items() if values is not None}
 
     @property
     def condition(self) -> LiteralString:
@@ -218,7 +218,7 @@ async def resolve_scope(connection: AsyncConnection, filters: ScopeFilter) -> Sc
         _RESOLVE,
         {
             **place_parameters(filters),
-            "kinds": None if kinds is None else _id_array(kinds),
+            "kinds": None if kinds is None else id_array(kinds),
             "flags": _list(filters.flags),
             "published": _range(filters.published),
             "modified": _range(filters.modified),
@@ -288,9 +288,15 @@ async def scope_size(connection: AsyncConnection, scope: Scope) -> ScopeSize:
     return ScopeSize(documents, parents, children, tokens, tuple(rules), IndexSizes(*indexes))
 
 
-@lru_cache(maxsize=16)
-def _id_array(ids: tuple[int, ...]) -> str:
+def id_array(ids: Iterable[int]) -> str:
+    """An array of ids as the server reads it. It has the type of what it is compared with; that of a list of integers
+    depends on the largest, and so does the statement."""
     return f"{{{','.join(map(str, ids))}}}"
+
+
+@lru_cache(maxsize=16)
+def _kept_id_array(ids: tuple[int, ...]) -> str:
+    return id_array(ids)
 
 
 async def _of_sources(connection: AsyncConnection, keys: Sequence[str]) -> tuple[int, ...]:

@@ -180,7 +180,7 @@ def best_cosines(query: QueryProfile, passages: Sequence[Passage]) -> Array:
     place[distinct] = np.arange(len(distinct))
     cosines = products(query.tokens, vectors, distinct)
     starts = np.cumsum([0, *(len(passages[index].tokens) for index in filled[:-1])])
-    best[:, filled] = np.maximum.reduceat(cosines[:, place[all_tokens]], starts, axis=1)
+    best[:, filled] = np.maximum.reduceat(cosines.take(place[all_tokens], axis=1), starts, axis=1)
     return best
 
 
@@ -193,8 +193,8 @@ def products(rows: Array, vectors: Array, chosen: NDArray[np.int64] | None = Non
     results = np.empty((len(rows), number), dtype=np.float32)
     step = max(1, _SMALL_PRODUCT // rows.size)
     for at in range(0, number, step):
-        block = vectors[at : at + step] if chosen is None else vectors[chosen[at : at + step]]
-        results[:, at : at + step] = rows @ block.T
+        block = vectors[at : at + step] if chosen is None else vectors.take(chosen[at : at + step], axis=0)
+        np.matmul(rows, block.T, out=results[:, at : at + step])
     return results
 
 
