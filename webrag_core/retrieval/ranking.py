@@ -18,7 +18,7 @@ from webrag_core.retrieval.chunk_store import Child, ParentRow
 from webrag_core.retrieval.literals import with_tokens
 from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
 from webrag_core.retrieval.redundancy import alike_groups
-from webrag_core.retrieval.scoring import Array, PassageScores, profile, score_passages
+from webrag_core.retrieval.scoring import PassageScores, profile, score_passages
 from webrag_core.retrieval.weights import NAMES, SHIPPED, ScoreWeights
 
 _FUSION_LEXICAL = 0.6  # weight of BM25 in the first-stage fusion, the cosine has the rest
@@ -83,14 +83,14 @@ def rank_parents(
     rows = {row.id: row for row in parents}
     parent_ids = [child.parent_id for child in children]
     cosines, parts = _scored(query, rows, children, lexical)
-    child_scores = parts.total(cosines, weights)
+    child_scores: list[float] = parts.total(cosines, weights).tolist()
     by_parent: dict[int, list[int]] = {}
     for index, child in enumerate(children):
         by_parent.setdefault(child.parent_id, []).append(index)
-    parent_scores = dict(zip(by_parent, parts.total_by_parent(cosines, parent_ids, weights), strict=True))
+    parent_scores = dict(zip(by_parent, parts.total_by_parent(cosines, parent_ids, weights).tolist(), strict=True))
     bm25_share = {hit.parent_id: hit.relative for hit in lexical.hits}
     raw_scores = {
-        row.id: min(1.0, weights.lexical * bm25_share.get(row.id, 0.0) + float(parent_scores.get(row.id, 0.0)))
+        row.id: min(1.0, weights.lexical * bm25_share.get(row.id, 0.0) + parent_scores.get(row.id, 0.0))
         for row in parents
     }
     best = sorted(raw_scores, key=lambda parent: -raw_scores[parent])[:_COMPARED]
@@ -100,11 +100,11 @@ def rank_parents(
     relevance_by_id = dict(zip(raw_scores, relevance(list(raw_scores.values()), groups), strict=True))
     chunks = []
     for row in parents:
-        best_children = sorted(by_parent.get(row.id, []), key=lambda index: -child_scores[index])
+        best_children = sorted(by_parent.get(row.id, []), key=child_scores.__getitem__, reverse=True)
         chunks.append(
             to_chunk(
                 row,
-                matches=_matches([(children[index], float(child_scores[index])) for index in best_children]),
+                matches=_matches([(children[index], child_scores[index]) for index in best_children[:_MAX_MATCHES]]),
                 raw_score=raw_scores[row.id],
                 weight=depths.weight(row.document_id),
                 relevance=relevance_by_id[row.id],
@@ -116,9 +116,9 @@ def rank_parents(
     return by_score(chunks)
 
 
-def _best_text(row: ParentRow, children: Sequence[Child], scores: Array, order: Sequence[int]) -> str:
+def _best_text(row: ParentRow, children: Sequence[Child], scores: Sequence[float], order: Sequence[int]) -> str:
     """The text of a parent's best child; its own without children."""
-    return _body(row, children[max(order, key=lambda index: scores[index])]) if order else row.body
+    return _body(row, children[max(order, key=scores.__getitem__)]) if order else row.body
 
 
 def copies_among(chunks: Sequence[RetrievedChunk], lexical: LexicalResult) -> Copies | None:
@@ -175,13 +175,13 @@ def by_score(chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:
 
 
 def _matches(scored: Sequence[tuple[Child, float]]) -> list[MatchSpan]:
-    """The best child and those that score nearly as well; `scored` is best first."""
+    """The best child and those that score nearly as well; `scored` are those that may be, best first."""
     best = scored[0][1] if scored else 0.0
     return [
         MatchSpan(
             start=child.start, end=child.end, heading_path=child.heading_path, share=score / best if best > 0 else 1.0
         )
-        for rank, (child, score) in enumerate(scored[:_MAX_MATCHES])
+        for rank, (child, score) in enumerate(scored)
         if rank == 0 or score >= _MATCH_SHARE * best > 0
     ]
 
