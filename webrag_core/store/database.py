@@ -9,9 +9,9 @@ import asyncio
 import logging
 import selectors
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, LiteralString, Self
 
 import psycopg
 from pgvector.psycopg.vector import register_vector_info
@@ -33,7 +33,7 @@ from webrag_core.store.unfinished import require_finished
 
 _POOL_SIZE = 8
 _PGVECTOR = (0, 8)
-_READ_ONE_STATE = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_ONE_STATE: LiteralString = "ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,21 +155,23 @@ class Database:
     async def snapshot(self) -> AsyncIterator[AsyncConnection]:
         """A connection inside one read-only repeatable-read transaction: a search sees one state of the corpus."""
         async with self.connection() as connection, connection.transaction():
-            await connection.execute(_READ_ONE_STATE)
+            await connection.execute(f"SET TRANSACTION {_ONE_STATE}")
             yield connection
 
     @asynccontextmanager
     async def pipelined_snapshot(self) -> AsyncIterator[AsyncConnection]:
         """As `snapshot`, but statements are sent without waiting for those before: one way to the server and back for
         all of them until a result is fetched. What fails is raised by a later fetch. No COPY, no named cursors."""
-        async with self.connection() as connection, connection.pipeline() as pipeline, connection.transaction():
-            await connection.execute(_READ_ONE_STATE)
+        async with self.connection() as connection:
             try:
-                yield connection
-            except psycopg.Error:
-                with suppress(psycopg.Error):
-                    await pipeline.sync()  # until then the server passes over the end of the transaction, too
-                raise
+                async with connection.pipeline():
+                    # no `transaction`, which would wait for the server at both ends
+                    await connection.execute(f"BEGIN {_ONE_STATE}")
+                    yield connection
+                    await connection.execute("COMMIT")
+            finally:
+                if connection.info.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
+                    await connection.rollback()
 
     async def _configure(self, connection: AsyncConnection) -> None:
         # statements, not start-up options: DATABASE_URL may set options of its own, and PgBouncer refuses them
@@ -217,7 +219,7 @@ async def require_sessions(first: AsyncConnection, second: AsyncConnection) -> N
 
 async def _check(connection: AsyncConnection) -> None:
     """Raise when the server is gone. An idle connection that ended is readable; one that is silent is whole."""
-    with selectors.DefaultSelector() as selector:  # `select.select` takes no descriptor above 1,023
+    with selectors.PollSelector() as selector:  # `select.select` takes no descriptor above 1,023
         selector.register(connection.fileno(), selectors.EVENT_READ)
         silent = not selector.select(0)
     if not silent:
