@@ -86,14 +86,18 @@ def _detected(text: str, least: float) -> str | None:
         return "zh"
     if share >= _SCRIPT_SHARE and script in _ONE_LANGUAGE:
         return _ONE_LANGUAGE[script]
-    labels, probabilities = _model().predict(plain, k=_GUESSES)
-    for label, probability in zip(labels, probabilities, strict=True):
+    for label, probability in _guesses(plain):
         language = str(label).removeprefix("__label__")
         if probability < least:
             return None
         if writes_in(language, shares):
             return language
     return None
+
+
+@lru_cache(maxsize=64)  # a search looks at its question three times
+def _guesses(text: str) -> list[tuple[str, float]]:
+    return list(zip(*_model().predict(text, k=_GUESSES), strict=True))
 
 
 def _without_code(text: str) -> str:

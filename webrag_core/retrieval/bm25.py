@@ -44,7 +44,7 @@ Word = tuple[str, ...]
 """The terms of one word of a query, one for each way in which pages may have cut it (`indexing.terms.query_terms`)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # as `chunk_store.ParentRow`
 class LexicalHit:
     """A parent chunk with its BM25 score (0 upwards) and the share of the attainable score, in [0, 1]."""
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector import Vector
 from psycopg import AsyncConnection, AsyncCursor, sql
-from psycopg.rows import class_row
 
 from webrag_core.retrieval.dense import ChildHit
 from webrag_core.retrieval.models import RetrievedChunk
@@ -64,12 +63,12 @@ _PARENTS = (
 
 async def load_parents(connection: AsyncConnection, parent_ids: Sequence[int]) -> list[ParentRow]:
     """These parents, in no particular order."""
-    return await (await _ask_parents(connection, parent_ids)).fetchall()
+    asked = await _ask_parents(connection, parent_ids)
+    return [ParentRow(*row) for row in await asked.fetchall()]
 
 
-async def _ask_parents(connection: AsyncConnection, parent_ids: Sequence[int]) -> AsyncCursor[ParentRow]:
-    cursor = connection.cursor(binary=True, row_factory=class_row(ParentRow))
-    return await cursor.execute(_PARENTS + " WHERE c.id = ANY(%s)", (id_array(parent_ids),))
+async def _ask_parents(connection: AsyncConnection, parent_ids: Sequence[int]) -> AsyncCursor:
+    return await connection.execute(_PARENTS + " WHERE c.id = ANY(%s)", (id_array(parent_ids),), binary=True)
 
 
 async def load_families(
@@ -78,24 +77,24 @@ async def load_families(
     """`load_parents` and `load_children`, by one way to the server and back where the connection is in a pipeline."""
     asked = await _ask_parents(connection, parent_ids)
     children = await load_children(connection, model_id, query, parent_ids)
-    return await asked.fetchall(), children
+    return [ParentRow(*row) for row in await asked.fetchall()], children
 
 
 async def load_siblings(connection: AsyncConnection, hits: Sequence[RetrievedChunk], radius: int) -> list[ParentRow]:
     """Parents at most `radius` positions before or after each hit, hits included, in reading order."""
-    async with connection.cursor(row_factory=class_row(ParentRow)) as cursor:
-        await cursor.execute(
-            _PARENTS + " WHERE c.version_id = ANY(%(versions)s) AND c.level = 'parent' AND EXISTS (SELECT FROM"
-            " unnest(%(versions)s::integer[], %(ordinals)s::integer[]) AS h (version, ordinal)"
-            " WHERE h.version = c.version_id AND abs(h.ordinal - c.ordinal) <= %(radius)s)"
-            " ORDER BY d.canonical_url, c.ordinal",
-            {
-                "versions": [hit.version_id for hit in hits],
-                "ordinals": [hit.chunk_index for hit in hits],
-                "radius": radius,
-            },
-        )
-        return await cursor.fetchall()
+    cursor = await connection.execute(
+        _PARENTS + " WHERE c.version_id = ANY(%(versions)s) AND c.level = 'parent' AND EXISTS (SELECT FROM"
+        " unnest(%(versions)s::integer[], %(ordinals)s::integer[]) AS h (version, ordinal)"
+        " WHERE h.version = c.version_id AND abs(h.ordinal - c.ordinal) <= %(radius)s)"
+        " ORDER BY d.canonical_url, c.ordinal",
+        {
+            "versions": id_array(hit.version_id for hit in hits),
+            "ordinals": id_array(hit.chunk_index for hit in hits),
+            "radius": radius,
+        },
+        binary=True,
+    )
+    return [ParentRow(*row) for row in await cursor.fetchall()]
 
 
 async def load_children(

@@ -12,6 +12,7 @@ from webrag_core.corpus.quotes import Quote
 from webrag_core.errors import IntegrityError
 from webrag_core.retrieval.folding import spread
 from webrag_core.retrieval.models import CitationSpan, MatchSpan, RankedChunk, RetrievedChunk
+from webrag_core.retrieval.scope import id_array
 
 RELEVANCE_FLOOR = 0.05
 """Relevance in [0, 1] from which an answer cites a quote. The best quote is cited in any case."""
@@ -73,9 +74,9 @@ async def ask_pages(connection: AsyncConnection, citations: Sequence[CitationSpa
     return await connection.execute(
         _PAGES,
         {
-            "numbers": [citation.number for citation in citations],
-            "versions": [citation.version_id for citation in citations],
-            "starts": [citation.char_start for citation in citations],
+            "numbers": id_array(citation.number for citation in citations),
+            "versions": id_array(citation.version_id for citation in citations),
+            "starts": id_array(citation.char_start for citation in citations),
         },
     )
 
@@ -97,7 +98,7 @@ async def prove_citations(connection: AsyncConnection, citations: list[CitationS
     cursor.adapters.register_loader("text", ByteaBinaryLoader)  # as it is hashed: encoding it again takes as long
     await cursor.execute(
         "SELECT id, markdown FROM document_versions WHERE id = ANY(%s)",
-        (sorted({citation.version_id for citation in citations}),),
+        (id_array(sorted({citation.version_id for citation in citations})),),
     )
     texts: dict[int, str] = {}
     hashes: dict[int, str] = {}

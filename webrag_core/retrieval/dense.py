@@ -32,7 +32,7 @@ _MARGIN = 1e-4  # of a cosine: the server's is computed in another order
 _ROWS_PER_STEP = 10  # rows that an exact search compares in the time of one step in the graph
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # as `chunk_store.ParentRow`
 class ChildHit:
     """A child chunk, its span in the version's Markdown, where that stands and its cosine similarity to the query, in
     [-1, 1]."""

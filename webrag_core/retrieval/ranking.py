@@ -240,4 +240,5 @@ def to_chunk(
         fetched_at=row.fetched_at,
         dated=row.dated,
         language=row.language,
+        also_on=[],  # the default would be copied
     )

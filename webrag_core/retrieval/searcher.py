@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,16 @@ _RETIRED = (
     " restart with the settings of that model"
 )
 _MAX_CANDIDATES = 50  # parents that are read and scored per query
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """What was found, by query the terms that are nowhere in the scope, its size, and the index in memory."""
+
+    result: RetrievalResult
+    absent: Mapping[str, frozenset[str]]
+    size: ScopeSize
+    resident: ResidentIndex | None
 
 
 class Searcher:
@@ -96,8 +106,8 @@ class Searcher:
             vector = None if vectors is None else vectors[at : at + 1]
             async with self._database.pipelined_snapshot() as connection:
                 state = await ask_state(connection, residence)
-                result, _ = await self._search(connection, requests[at], vector, scope, state, relaxed)
-            return _finished(result, failure, started, embedded)
+                searched = await self._search(connection, requests[at], vector, scope, state, relaxed)
+            return _finished(searched.result, failure, started, embedded)
 
         return await asyncio.gather(*map(search, range(len(requests))))
 
@@ -137,9 +147,10 @@ class Searcher:
             warnings = await check_filters(connection, request.filters)
             scope = await resolve_scope(connection, request.filters)
             scope, undated = await within_dates(connection, scope, request.date_ranges)
-            result, absent = await self._search(connection, request, vectors, scope, state)
-            spellings = await self._spellings(connection, absent, scope)
+            searched = await self._search(connection, request, vectors, scope, state)
+            spellings = await self._spellings(connection, searched, scope)
             retired = await live.fetchone() != (True,)
+        result = searched.result
         if retired and result.corpus_stats.total_parent_chunks and not result.chunks:
             raise StoreError(_RETIRED, code="embedding_model_mismatch")
         if retired:
@@ -206,8 +217,7 @@ class Searcher:
         scope: Scope,
         state: AskedState,
         relaxed: int = 0,
-    ) -> tuple[RetrievalResult, Mapping[str, frozenset[str]]]:
-        """The result, and by query the terms that are nowhere in the scope."""
+    ) -> _Searched:
         settings = self._settings
         reads_windows = settings.retrieval_windows and request.pattern.reranks
         any_window = await ask_windows(connection) if reads_windows else None
@@ -256,15 +266,14 @@ class Searcher:
             timing=TimingInfo(embed_ms=0, search_ms=0, total_ms=0),
             warnings=warnings,
         )
-        return result, best.absent
+        return _Searched(result, best.absent, size, resident)
 
-    async def _spellings(
-        self, connection: AsyncConnection, absent: Mapping[str, frozenset[str]], scope: Scope
-    ) -> list[Spelling]:
-        if not any(absent.values()):
-            return []
-        size = await scope_size(connection, scope)
-        results = [await find_spellings(connection, query, terms, scope, size) for query, terms in absent.items()]
+    async def _spellings(self, connection: AsyncConnection, searched: _Searched, scope: Scope) -> list[Spelling]:
+        postings = None if searched.resident is None else searched.resident.postings
+        results = [
+            await find_spellings(connection, query, terms, scope, searched.size, postings)
+            for query, terms in searched.absent.items()
+        ]
         return list({spelling.typed: spelling for spellings in results for spelling in spellings}.values())
 
     async def _ask_live(self, connection: AsyncConnection) -> AsyncCursor:

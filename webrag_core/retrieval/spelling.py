@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 from psycopg import AsyncConnection
@@ -26,9 +27,10 @@ from webrag_core.language.typing_errors import (
 )
 from webrag_core.language.words import DEFAULT, rules, rules_of
 from webrag_core.providers.common_words import is_common_word, is_listed_word
-from webrag_core.retrieval.bm25 import count_terms, search_parents
-from webrag_core.retrieval.chunk_store import load_parents
+from webrag_core.retrieval.bm25 import CountedTerms, count_terms, search_parents
+from webrag_core.retrieval.chunk_store import ParentRow, load_parents
 from webrag_core.retrieval.models import Spelling
+from webrag_core.retrieval.resident_index import Postings
 from webrag_core.retrieval.scope import Scope, ScopeSize
 
 _MOST_WORDS = 4  # of a query
@@ -52,6 +54,8 @@ WHERE left(term, 1) = ANY(%(first)s::text[]) AND length(term) BETWEEN %(least)s 
 LIMIT %(limit)s
 """
 
+_Count = Callable[[Sequence[str]], Awaitable[CountedTerms]]
+
 
 @dataclass(frozen=True, slots=True)
 class _Suspect:
@@ -64,20 +68,27 @@ class _Suspect:
 
 
 async def find_spellings(
-    connection: AsyncConnection, query: str, absent: Collection[str], scope: Scope, size: ScopeSize
+    connection: AsyncConnection,
+    query: str,
+    absent: Collection[str],
+    scope: Scope,
+    size: ScopeSize,
+    postings: Postings | None = None,
 ) -> list[Spelling]:
     """What the words of `query` are taken for of which all terms are `absent` from the scope: the nearest words that
-    its pages write, in the language of the query, the more frequent first. Call inside a transaction."""
+    its pages write, in the language of the query, the more frequent first. `postings` are those of the snapshot, where
+    they are in memory. Call inside a transaction."""
     if not absent or not size.parents:
         return []
     language = detected(query)
+    count = partial(count_terms, connection, scope=scope, sizes=size.indexes, postings=postings)
     results = []
     for suspect in islice(_suspects(query, absent, size.rules, language), _MOST_WORDS):
         near = _terms_near(suspect.word, language, size.rules)
-        taken = await _word_taken(connection, suspect, 1, near, language, scope, size)
+        taken = await _word_taken(connection, suspect, 1, near, language, scope, count)
         if taken is None and suspect.most > 1:
             alike = await _terms_alike(connection, suspect.word)
-            taken = await _word_taken(connection, suspect, 2, alike, language, scope, size)
+            taken = await _word_taken(connection, suspect, 2, alike, language, scope, count)
         if taken is not None:
             results.append(Spelling(typed=suspect.word, taken=taken))
     return results
@@ -145,42 +156,43 @@ async def _word_taken(
     near: dict[str, list[str]],
     language: str | None,
     scope: Scope,
-    size: ScopeSize,
+    count: _Count,
 ) -> str | None:
     """The word of the scope that a suspect is taken for, of the terms that are `near`; None where there is none."""
-    counted = await count_terms(connection, list(near), scope, size.indexes)
+    counted = await count(list(near))
     if counted.cursor is None:
         return None
     holders = {term.term: term.parents for term in await counted.terms() if term.parents}
     for term in sorted(holders, key=lambda term: (-holders[term], term))[:_TRIED]:
-        word = await _as_written(connection, suspect, most, term, near[term], language, scope, holders[term])
+        hits = await search_parents(connection, [term], scope, limit=_READ, counted=await count([term]))
+        rows = await load_parents(connection, [hit.parent_id for hit in hits.hits])
+        word = _as_written(suspect, most, term, near[term], language, rows, holders[term])
         if word is not None:
             return word[0].upper() + word[1:] if suspect.word[0].isupper() else word.lower()
     return None
 
 
-async def _as_written(
-    connection: AsyncConnection,
+def _as_written(
     suspect: _Suspect,
     most: int,
     term: str,
     strings: Sequence[str],
     language: str | None,
-    scope: Scope,
+    passages: Sequence[ParentRow],
     holders: int,
 ) -> str | None:
-    """The word of a term that passages of the scope write and a suspect may be meant for; None without any. Passages in
-    a language other than the query's do not count. `holders` is the number of passages that hold the term."""
-    hits = (await search_parents(connection, [term], scope, limit=_READ)).hits
+    """The word of a term that `passages` write and a suspect may be meant for; None without any. Passages in a language
+    other than the query's do not count. `holders` is the number of passages that hold the term."""
     rows = [
         row
-        for row in await load_parents(connection, [hit.parent_id for hit in hits])
+        for row in passages
         if language is None or row.language is None or row.language.partition("-")[0] == language
     ]
     words: Counter[str] = Counter()
     for row in rows:
         text = "\n".join((row.title or "", *row.heading_path, row.body))
-        words.update(word for word in words_of(text) if term in terms(word, row.language))
+        counts = Counter(words_of(text))
+        words.update({word: count for word, count in counts.items() if term in terms(word, row.language)})
     fitting = [word for word in words if may_be_mistyped(word) and errors_between(suspect.word, word, most) <= most]
     if rows:  # they may write it in another form
         fitting += [string for string in strings if string not in words and is_listed_word(string)]
