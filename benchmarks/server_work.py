@@ -35,7 +35,9 @@ class Statement:
         return await connection.execute(self.query, self.parameters, prepare=self.prepare, binary=self.binary)
 
     async def can_be_sent(self, connection: AsyncConnection) -> bool:
-        """Whether the read-only transaction of the connection takes it."""
+        """Whether the read-only transaction of the connection takes it, and goes on."""
+        if str(self.query).startswith(("BEGIN", "COMMIT")):
+            return False
         try:
             async with connection.transaction():
                 await self.send(connection)
@@ -111,7 +113,8 @@ def recorded(phase: Callable[[], str]) -> Iterator[list[Statement]]:
 
 
 async def floors(database: Database, statements: Sequence[Statement]) -> dict[str, Floor]:
-    """The floor of each phase. Statements that write are counted, and cost nothing here."""
+    """The floor of each phase. Those that write, begin or end are counted, and cost
+    nothing here."""
     results: dict[str, Floor] = {}
     async with database.snapshot() as connection:
         pid = connection.info.backend_pid

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from psycopg import AsyncConnection, AsyncCursor
 
@@ -236,12 +237,15 @@ class CountedTerms:
     values: dict[str, object]
     cursor: AsyncCursor | None
     postings: Postings | None = None
+    read: list[CountedTerm] = field(default_factory=list)
 
     async def terms(self) -> list[CountedTerm]:
-        """The terms in order, each with its number of parents. Read them once."""
-        if self.cursor is None:
-            return []
-        rows = await self.cursor.fetchall()
+        """The terms in order, each with its number of parents."""
+        if self.cursor is not None and not self.read:
+            self.read.extend(self._counted(await self.cursor.fetchall()))
+        return self.read
+
+    def _counted(self, rows: Sequence[tuple[Any, ...]]) -> list[CountedTerm]:
         if self.postings is None:
             return [CountedTerm(*row) for row in rows]
         by_share = [not self.few and shares is not None for *_, shares in rows]

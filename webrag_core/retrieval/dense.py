@@ -188,6 +188,7 @@ async def _by_graph(
                 "looked_at": looked_at,
             },
             prepare=False,
+            binary=True,
         )
         await connection.execute("SELECT set_config('enable_seqscan', 'on', true)")
     nearest = await cursor.fetchall()

@@ -22,7 +22,15 @@ from webrag_core.retrieval.chunk_store import Child, load_families, load_parents
 from webrag_core.retrieval.dense import ChildHit, search_children
 from webrag_core.retrieval.literals import find_literals, with_literals
 from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
-from webrag_core.retrieval.ranking import Depths, by_score, copies_among, rank_parents, select_candidates, to_chunk
+from webrag_core.retrieval.ranking import (
+    Depths,
+    TokenCosines,
+    by_score,
+    copies_among,
+    rank_parents,
+    select_candidates,
+    to_chunk,
+)
 from webrag_core.retrieval.request import Pattern
 from webrag_core.retrieval.resident_index import ResidentIndex
 from webrag_core.retrieval.scope import Scope, ScopeSize
@@ -202,26 +210,29 @@ async def _reranked(connection: AsyncConnection, context: RetrievalContext) -> P
     lexical = await lexical_hits(connection, context, also=also, counted=counted)
     lexical = with_literals(lexical, literals, context.size)
     windows = await nearest_windows(connection, context)
-    cosines = {parent_id: hit.similarity for parent_id, hit in nearest.items()}
-    candidates = select_candidates(cosines, lexical, context.to_read)
+    similarities = {parent_id: hit.similarity for parent_id, hit in nearest.items()}
+    candidates = select_candidates(similarities, lexical, context.to_read)
     candidates = sorted({*candidates, *windows})
     parents, children = await load_families(connection, context.model_id, context.vector, candidates)
-    # in a thread: it takes longer than other queries may wait for the event loop
-    chunks = await asyncio.to_thread(
-        rank_parents, context.query, parents, children, lexical, context.depths, context.weights
-    )
+    cosines = TokenCosines()
+
+    async def ranked(lexical: LexicalResult) -> list[RetrievedChunk]:
+        # in a thread: it takes longer than other queries may wait for the event loop
+        return await asyncio.to_thread(
+            rank_parents, context.query, parents, children, lexical, context.depths, context.weights, cosines
+        )
+
+    chunks = await ranked(lexical)
     copies = copies_among(chunks, lexical)
     if copies is not None:
         ids = [row.id for row in parents]
-        lexical = await lexical_hits(connection, context, also={*also, *ids}, copies=copies)
+        lexical = await lexical_hits(connection, context, also={*also, *ids}, counted=counted, copies=copies)
         lexical = with_literals(lexical, literals, context.size)
-        chunks = await asyncio.to_thread(
-            rank_parents, context.query, parents, children, lexical, context.depths, context.weights
-        )
+        chunks = await ranked(lexical)
     if windows and context.window is not None:
         best = await best_windows(connection, context.window, candidates)
         chunks = in_order(chunks, best, context.weights.cosine, context.depths.weight)
-    result = cosines.keys() | {hit.parent_id for hit in lexical.hits} | windows.keys()
+    result = similarities.keys() | {hit.parent_id for hit in lexical.hits} | windows.keys()
     return PatternResult(chunks, len(result), lexical.idf, {context.query: lexical.absent})
 
 

@@ -18,7 +18,7 @@ from webrag_core.retrieval.chunk_store import Child, ParentRow
 from webrag_core.retrieval.literals import with_tokens
 from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
 from webrag_core.retrieval.redundancy import alike_groups
-from webrag_core.retrieval.scoring import PassageScores, profile, score_passages
+from webrag_core.retrieval.scoring import Array, PassageScores, best_cosines, profile, score_passages
 from webrag_core.retrieval.weights import NAMES, SHIPPED, ScoreWeights
 
 _FUSION_LEXICAL = 0.6  # weight of BM25 in the first-stage fusion, the cosine has the rest
@@ -41,6 +41,14 @@ class Depths:
     def weight(self, document_id: int) -> float:
         """max(1 - depth * rate, floor)."""
         return max(1.0 - self.of.get(document_id, 0) * self.rate, self.floor)
+
+
+@dataclass(slots=True)
+class TokenCosines:
+    """What `best_cosines` makes of a query's tokens and the children of its candidates, whatever its words weigh; None
+    = not computed yet."""
+
+    of_children: Array | None = None
 
 
 def select_candidates(cosines: Mapping[int, float], lexical: LexicalResult, limit: int | None) -> list[int]:
@@ -71,8 +79,10 @@ def rank_parents(
     lexical: LexicalResult,
     depths: Depths,
     weights: ScoreWeights = SHIPPED,
+    cosines: TokenCosines | None = None,
 ) -> list[RetrievedChunk]:
-    """Rank parents best first, ties by URL and in reading order. `children` are grouped by parent.
+    """Rank parents best first, ties by URL and in reading order. `children` are grouped by parent; `cosines` are kept
+    for another ranking of the same ones for the same query.
 
     `raw_score` in [0, 1] is the parent's share of BM25 plus the score of its children (`scoring`), `score` that times
     the depth weight, `relevance` the calibrated probability for the raw score. The best child is the match; up to two
@@ -82,12 +92,12 @@ def rank_parents(
         return []
     rows = {row.id: row for row in parents}
     parent_ids = [child.parent_id for child in children]
-    cosines, parts = _scored(query, rows, children, lexical)
-    child_scores: list[float] = parts.total(cosines, weights).tolist()
+    similarities, parts = _scored(query, rows, children, lexical, cosines)
+    child_scores: list[float] = parts.total(similarities, weights).tolist()
     by_parent: dict[int, list[int]] = {}
     for index, child in enumerate(children):
         by_parent.setdefault(child.parent_id, []).append(index)
-    parent_scores = dict(zip(by_parent, parts.total_by_parent(cosines, parent_ids, weights).tolist(), strict=True))
+    parent_scores = dict(zip(by_parent, parts.total_by_parent(similarities, parent_ids, weights).tolist(), strict=True))
     bm25_share = {hit.parent_id: hit.relative for hit in lexical.hits}
     raw_scores = {
         row.id: min(1.0, weights.lexical * bm25_share.get(row.id, 0.0) + parent_scores.get(row.id, 0.0))
@@ -148,25 +158,34 @@ def signals_of_parents(
         return signals
     bm25_share = {hit.parent_id: hit.relative for hit in lexical.hits}
     signals[:, 0] = [bm25_share.get(row.id, 0.0) for row in parents]
-    cosines, parts = _scored(query, {row.id: row for row in parents}, children, lexical)
+    similarities, parts = _scored(query, {row.id: row for row in parents}, children, lexical)
     parent_ids = [child.parent_id for child in children]
-    columns = np.column_stack(parts.parts_by_parent(cosines, parent_ids))
+    columns = np.column_stack(parts.parts_by_parent(similarities, parent_ids))
     place = {row.id: index for index, row in enumerate(parents)}
     signals[[place[number] for number in dict.fromkeys(parent_ids)], 1:] = columns
     return signals
 
 
 def _scored(
-    query: str, rows: Mapping[int, ParentRow], children: Sequence[Child], lexical: LexicalResult
+    query: str,
+    rows: Mapping[int, ParentRow],
+    children: Sequence[Child],
+    lexical: LexicalResult,
+    cosines: TokenCosines | None = None,
 ) -> tuple[NDArray[np.float32], PassageScores]:
     """The cosine of each child, and its scores."""
-    cosines = np.array([child.similarity for child in children], dtype=np.float32)
+    similarities = np.array([child.similarity for child in children], dtype=np.float32)
     parent_ids = [child.parent_id for child in children]
     passages = _passages(rows, children)
     if lexical.literals:
         texts = ["\n".join((*child.heading_path, _body(rows[child.parent_id], child))) for child in children]
         passages = with_tokens(passages, texts, lexical.literals)
-    return cosines, score_passages(profile(query, lexical.idf, lexical.words), passages, parent_ids)
+    target = profile(query, lexical.idf, lexical.words)
+    if cosines is None:
+        return similarities, score_passages(target, passages, parent_ids)
+    if cosines.of_children is None:
+        cosines.of_children = best_cosines(target, passages)
+    return similarities, score_passages(target, passages, parent_ids, cosines.of_children)
 
 
 def by_score(chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:

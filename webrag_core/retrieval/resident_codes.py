@@ -58,7 +58,7 @@ class ResidentCodes:
             self._warn(f"they could not be read ({error})")
 
     async def _read_from(self, connection: AsyncConnection) -> None:
-        row = await (await connection.execute(STATE, (self.model_id,))).fetchone()
+        row = await (await connection.execute(STATE, {"model": self.model_id})).fetchone()
         state = "" if row is None else str(row[0])
         self.warning = None
         await self._look_for_room(connection)

@@ -140,19 +140,23 @@ _LOCK = Lock()  # corpora may be open in several threads
 _HELD: WeakKeyDictionary[Database, _Residences] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AskedState:
-    """The state of the tables, asked for and not yet read."""
+    """The state of the tables, asked for and read with the `index`: then it is known whether the model is live, and
+    whether there is any window vector. Another model may have been switched to since this process began, which keeps
+    using the old vectors."""
 
     residence: Residence
     cursor: AsyncCursor
+    is_live: bool = False
+    has_windows: bool = False
 
     async def index(self, connection: AsyncConnection, sizes: IndexSizes) -> ResidentIndex | None:
         """The index of the snapshot that `connection` reads, of a corpus of these sizes, if it is held or is to be.
 
         Call inside the transaction of `ask_state`.
         """
-        state, waits = await self.cursor.fetchone() or ("", True)
+        state, waits, self.is_live, self.has_windows = await self.cursor.fetchone() or ("", True, False, False)
         residence = self.residence
         if waits or not sizes.corpus_parents:
             return None
@@ -199,7 +203,7 @@ def residence_in(database: Database, model_id: int, megabytes: int = 0) -> Resid
 async def ask_state(connection: AsyncConnection, residence: Residence) -> AskedState:
     """Ask for the state of the tables, which may be part of a pipeline. `residence` is that of the connection's
     database."""
-    return AskedState(residence, await connection.execute(STATE, (residence.model_id,)))
+    return AskedState(residence, await connection.execute(STATE, {"model": residence.model_id}))
 
 
 async def _read(connection: AsyncConnection, model_id: int, state: str, sizes: IndexSizes) -> ResidentIndex:

@@ -119,9 +119,13 @@ def group_starts(parent_ids: Sequence[int]) -> NDArray[np.intp]:
 
 
 def score_passages(
-    query: QueryProfile, passages: Sequence[Passage], parent_ids: Sequence[int] | None = None
+    query: QueryProfile,
+    passages: Sequence[Passage],
+    parent_ids: Sequence[int] | None = None,
+    cosines: Array | None = None,
 ) -> PassageScores:
-    """Score every passage, in order. `parent_ids` groups them (None = every passage is its own parent)."""
+    """Score every passage, in order. `parent_ids` groups them (None = every passage is its own parent), `cosines` are
+    those of `best_cosines` (None = computed here)."""
     lengths = np.array([len(passage.terms) for passage in passages], dtype=np.int64)
     all_terms = np.concatenate([passage.terms for passage in passages]) if passages else np.empty(0, dtype=np.uint32)
     owner = np.repeat(np.arange(len(passages)), lengths)
@@ -136,7 +140,8 @@ def score_passages(
         if query.weights.sum() > 0:
             coverage = has_word @ query.weights / query.weights.sum()
         proximity = _term_proximity(query, len(passages), positions, slot, owner)
-    cosines = best_cosines(query, passages)
+    if cosines is None:
+        cosines = best_cosines(query, passages)
     token_match = np.clip(query.token_weights @ cosines, 0, 1)
     sibling = _sibling_evidence(query, cosines, parent_ids) if parent_ids else token_match
     return PassageScores(coverage, proximity, token_match, sibling)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from psycopg import AsyncConnection, AsyncCursor
+from psycopg import AsyncConnection
 
 from webrag_core.config.retrieval import RetrievalSettings
 from webrag_core.errors import EmbeddingError, StoreError
@@ -39,7 +39,7 @@ from webrag_core.retrieval.resident_index import AskedState, ResidentIndex, ask_
 from webrag_core.retrieval.scope import Scope, ScopeSize, resolve_scope, scope_size, within_dates
 from webrag_core.retrieval.spelling import find_spellings
 from webrag_core.retrieval.weights import SHIPPED, ScoreWeights, weights_in_force
-from webrag_core.retrieval.windows import WindowVectors, ask_windows, window_vectors
+from webrag_core.retrieval.windows import WindowVectors, window_vectors
 from webrag_core.store.database import Database
 
 _RETIRED = (
@@ -142,18 +142,16 @@ class Searcher:
         embedded = time.perf_counter()
         residence = residence_in(self._database, self._model_id, self._settings.retrieval_resident_mb)
         async with self._database.pipelined_snapshot() as connection:
-            live = await self._ask_live(connection)
             state = await ask_state(connection, residence)
             warnings = await check_filters(connection, request.filters)
             scope = await resolve_scope(connection, request.filters)
             scope, undated = await within_dates(connection, scope, request.date_ranges)
             searched = await self._search(connection, request, vectors, scope, state)
             spellings = await self._spellings(connection, searched, scope)
-            retired = await live.fetchone() != (True,)
         result = searched.result
-        if retired and result.corpus_stats.total_parent_chunks and not result.chunks:
+        if not state.is_live and result.corpus_stats.total_parent_chunks and not result.chunks:
             raise StoreError(_RETIRED, code="embedding_model_mismatch")
-        if retired:
+        if not state.is_live:
             warnings.insert(0, _RETIRED)
         if undated:
             warnings.append(f"pages without a date, excluded by the date filter: {undated}")
@@ -219,8 +217,6 @@ class Searcher:
         relaxed: int = 0,
     ) -> _Searched:
         settings = self._settings
-        reads_windows = settings.retrieval_windows and request.pattern.reranks
-        any_window = await ask_windows(connection) if reads_windows else None
         size = await scope_size(connection, scope)
         resident = await state.index(connection, size.indexes)
         budget = request.context_budget or settings.retrieval_context_budget
@@ -229,8 +225,8 @@ class Searcher:
         release = None
         results = []
         windows = WindowVectors({}, None)
-        if any_window is not None:
-            windows = await window_vectors(any_window, request.queries, size.children)
+        if settings.retrieval_windows and request.pattern.reranks and state.has_windows:
+            windows = await window_vectors(request.queries, size.children)
         if windows.failure is not None:
             warnings.append(f"searched without window vectors: {windows.failure}")
         for position, query in enumerate(request.queries):
@@ -275,11 +271,6 @@ class Searcher:
             for query, terms in searched.absent.items()
         ]
         return list({spelling.typed: spelling for spellings in results for spelling in spellings}.values())
-
-    async def _ask_live(self, connection: AsyncConnection) -> AsyncCursor:
-        """Ask whether the model is live. Another one may have been switched to since this process began, which keeps
-        using the old vectors."""
-        return await connection.execute("SELECT state = 'live' FROM embedding_models WHERE id = %s", (self._model_id,))
 
 
 def _release_of(pattern: Pattern, weights: ScoreWeights) -> str | None:

@@ -16,10 +16,13 @@ from webrag_core.store.vector_tables import vector_table
 # get their vectors later, and without.
 STATE = """
 SELECT coalesce(string_agg(concat_ws(' ', id, xmin, ctid), ',' ORDER BY id), ''),
-       EXISTS (SELECT FROM texts_without_vector WHERE model_id = %s AND NOT refused)
+       EXISTS (SELECT FROM texts_without_vector WHERE model_id = %(model)s AND NOT refused),
+       EXISTS (SELECT FROM embedding_models WHERE id = %(model)s AND state = 'live'),
+       EXISTS (SELECT FROM window_vectors)
 FROM source_sizes
 """
-"""What stands for the state of vectors and postings, and whether texts wait for a vector of the model."""
+"""What stands for the state of vectors and postings; whether texts wait for a vector of the model, whether it is live,
+and whether there is any window vector."""
 
 _VECTORS = sql.SQL("""
 SELECT string_agg(int8send(e.chunk_id) || int4send(e.document_id) || int4send(d.source_id) || int4send(d.kind), ''

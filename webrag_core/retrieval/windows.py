@@ -15,7 +15,7 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 from pgvector import Vector
-from psycopg import AsyncConnection, AsyncCursor, sql
+from psycopg import AsyncConnection, sql
 
 from webrag_core.errors import ReadingModelError
 from webrag_core.indexing.window_vectors import KNOWN_LANGUAGE, LANGUAGE
@@ -73,21 +73,16 @@ class BestWindow:
     span: MatchSpan
 
 
-async def window_vectors(reading: AsyncCursor, questions: Sequence[str], children: int) -> WindowVectors:
+async def window_vectors(questions: Sequence[str], children: int) -> WindowVectors:
     """The window vectors of the questions whose language the encoder knows, as far as that is clear: none where the
-    corpus holds no window (`ask_windows`), or the scope more than `MOST_PASSAGES` children."""
+    scope holds more than `MOST_PASSAGES` children."""
     known = [question for question in questions if detected_beyond_doubt(question) in (None, LANGUAGE)]
-    if not known or not 0 < children <= MOST_PASSAGES or await reading.fetchone() != (True,):
+    if not known or not 0 < children <= MOST_PASSAGES:
         return WindowVectors({}, None)
     try:
         return WindowVectors({name: await asyncio.to_thread(_question_vector, name) for name in known}, None)
     except ReadingModelError as error:
         return WindowVectors({}, error.message)
-
-
-async def ask_windows(connection: AsyncConnection) -> AsyncCursor:
-    """Ask whether the corpus holds any window, which may be part of a pipeline."""
-    return await connection.execute("SELECT EXISTS (SELECT FROM window_vectors)")
 
 
 async def nearest_parents(
