@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import string
 
 import pytest
 from hypothesis import given
@@ -77,7 +78,14 @@ def test_every_text_is_split_once_however_many_pairs_there_are(monkeypatch: pyte
     vocabulary = [f"word{n}" for n in range(3000)]
     chunks = [" ".join(rng.choices(vocabulary, k=570)) for _ in range(60)]
     split: list[str] = []
-    words = redundancy._words
-    monkeypatch.setattr(redundancy, "_words", lambda text: [split.append(text), words(text)][1])
+    hashes = redundancy._word_hashes
+    monkeypatch.setattr(redundancy, "_word_hashes", lambda text: [split.append(text), hashes(text)][1])
     assert redundant_indices(chunks, 0.85) == []
     assert split == chunks
+
+
+@given(st.text())
+def test_words_are_what_lies_between_spaces_and_punctuation_in_any_case(text: str) -> None:
+    words = text.lower().translate(str.maketrans(string.punctuation, " " * len(string.punctuation))).split()
+    hashes = redundancy._word_hashes(text)[: len(words)]
+    assert len({*zip(words, hashes.tolist(), strict=True)}) == len(set(words)) == len(set(hashes.tolist()))

@@ -13,17 +13,13 @@ SHINGLE_WORDS = 3
 """Words per shingle: long enough that two passages on one topic share few, short enough to survive small
 edits."""
 
-_PUNCTUATION = bytes.maketrans(string.punctuation.encode(), b" " * len(string.punctuation))
-_TOO_SHORT: list[list[str]] = [["", "", ""], ["", ""], [""]]  # fills texts of 0, 1, 2 words up to one shingle
+_SPACE = ord(" ")
+_SPACES = tuple(filter(str.isspace, map(chr, range(128, 0x3001))))  # the last one of all is the ideographic space
+_BLANKS = (string.punctuation + "".join(filter(str.isspace, map(chr, range(128))))).encode()
+_PUNCTUATION = bytes.maketrans(_BLANKS + b"\0", b" " * len(_BLANKS) + b"\xff")  # a 0 would count for nothing
 _SMALL_PRODUCT = 2**18  # multiplications
+_FACTOR = 0xFF51AFD7ED558CCD  # odd, of the hash of a word
 _ODD = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))  # factors that mix the hashes of three words
-
-
-def _words(text: str) -> list[str]:
-    # in UTF-8 the bytes of ASCII stand for nothing else, and replacing bytes takes a tenth of the time
-    spaced = text.lower().encode("utf-8", "surrogatepass").translate(_PUNCTUATION)
-    words = spaced.decode("utf-8", "surrogatepass").split()
-    return words + _TOO_SHORT[len(words)] if len(words) < SHINGLE_WORDS else words
 
 
 def text_overlap(text: str, other: str) -> float:
@@ -33,9 +29,9 @@ def text_overlap(text: str, other: str) -> float:
     long one still adds something. Case and ASCII punctuation, so also Markdown marks, are ignored. 0 when
     `text` has no words.
     """
-    shingles, others = (set(zip(w, w[1:], w[2:], strict=False)) for w in (_words(text), _words(other)))
-    shingles.discard(("", "", ""))
-    return len(shingles & others) / len(shingles) if shingles else 0.0
+    shingles = _shingles(text)
+    shared = np.intersect1d(shingles, _shingles(other), assume_unique=True)
+    return len(shared) / len(shingles) if len(shingles) else 0.0
 
 
 def redundant_indices(texts: Sequence[str], ceiling: float) -> list[int]:
@@ -84,11 +80,35 @@ def text_overlaps(texts: Sequence[str]) -> npt.NDArray[np.float64]:
     return np.asarray(shared / np.maximum(sizes, 1)[:, None], dtype=np.float64)
 
 
+@lru_cache(maxsize=32)  # one for each length of a text, rounded up
+def _powers(number: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+    """So many powers of a factor modulo 2^64, from the first on, and of its inverse."""
+    factors = (_FACTOR, pow(_FACTOR, -1, 2**64))
+    up, down = (np.cumprod(np.full(number, factor, np.uint64), dtype=np.uint64) for factor in factors)
+    return up, down
+
+
+def _word_hashes(text: str) -> npt.NDArray[np.uint64]:
+    """A hash of each word, at least `SHINGLE_WORDS` of them (0 = no word): the sum of its bytes, each times a power of
+    its place in the word. All at once take half of the time of a string and a hash for each."""
+    spaced = text.lower()
+    if not spaced.isascii():
+        for space in _SPACES:
+            spaced = spaced.replace(space, " ")
+    spaces = spaced.encode("utf-8", "surrogatepass").translate(_PUNCTUATION)
+    letters = np.frombuffer(b" %b " % spaces, np.uint8)
+    ends = np.flatnonzero(np.diff(letters == _SPACE))  # the last place before a word, the last place of it, and so on
+    up, down = _powers(1 << len(letters).bit_length())
+    sums = np.cumsum(letters * up[: len(letters)])[ends]
+    hashes = (sums[1::2] - sums[::2]) * down[ends[::2]]
+    missing = SHINGLE_WORDS - len(hashes)
+    return hashes if missing <= 0 else np.append(hashes, np.zeros(missing, np.uint64))
+
+
 @lru_cache(maxsize=1024)  # rounds of an answer and the next questions find many of the same passages: at most 8 MB
 def _shingles(text: str) -> npt.NDArray[np.uint64]:
     """The distinct shingles of a text, ascending; none without words."""
-    words = _words(text)
-    hashes = np.fromiter(map(hash, words), np.int64, len(words)).view(np.uint64)
+    hashes = _word_hashes(text)
     hashed = np.sort((hashes[:-2] * _ODD[0] + hashes[1:-1]) * _ODD[1] + hashes[2:])
     is_first = np.concatenate([hashed[:1] != 0, hashed[1:] != hashed[:-1]])  # 0: no word at all
     return np.asarray(hashed[is_first], dtype=np.uint64)
