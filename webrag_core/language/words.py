@@ -177,7 +177,8 @@ class Rules:
         language = self._language(word)
         if language is not None and word in stop_words(language):
             return ""
-        if language is not None and not any(character.isdigit() or character == "_" for character in word):
+        has_digits = not word.isalpha() and any(character.isdigit() or character == "_" for character in word)
+        if language is not None and not has_digits:
             with self._lock:
                 word = str(self._stemmer(language).stemWord(word)) or word
         return word if word.isascii() else self._folded(word, language)
