@@ -9,7 +9,7 @@ import asyncio
 import logging
 import selectors
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, LiteralString, Self
 
@@ -164,11 +164,16 @@ class Database:
         all of them until a result is fetched. What fails is raised by a later fetch. No COPY, no named cursors."""
         async with self.connection() as connection:
             try:
-                async with connection.pipeline():
-                    # no `transaction`, which would wait for the server at both ends
-                    await connection.execute(f"BEGIN {_ONE_STATE}")
-                    yield connection
-                    await connection.execute("COMMIT")
+                async with connection.pipeline() as pipeline:
+                    try:
+                        # no `transaction`, which would wait for the server at both ends
+                        await connection.execute(f"BEGIN {_ONE_STATE}")
+                        yield connection
+                        await connection.execute("COMMIT")
+                    except psycopg.Error:
+                        with suppress(psycopg.Error):
+                            await pipeline.sync()  # until then the server passes over what follows
+                        raise
             finally:
                 if connection.info.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
                     await connection.rollback()
