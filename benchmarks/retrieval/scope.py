@@ -47,7 +47,7 @@ _ROWS = (
     " CASE WHEN mod(n, 20) = 1 THEN 'application/pdf' ELSE 'text/html' END, now(),"
     " '2016-01-01'::timestamptz + make_interval(days => mod(n * 7, 3650)), 'bench'"
     " FROM generate_series(1, %(documents)s) n",
-    "UPDATE documents SET kind = kind_of(current_version)",
+    "UPDATE documents SET kind = kind_of(current_version), months = months_of(current_version)",
     "SET session_replication_role = origin",
     "INSERT INTO document_sizes SELECT n, 4, 15, 3000 FROM generate_series(1, %(documents)s) n",
     "INSERT INTO lexical_documents SELECT n, 4, 1500 FROM generate_series(1, %(documents)s) n",

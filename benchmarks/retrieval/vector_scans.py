@@ -90,7 +90,7 @@ def in_memory(ways: Ways) -> None:
     ways.measure("exact", lambda query: _first(np.einsum("ij,j->i", vectors, query)), megabytes, 0)
     started = time.process_time()
     parts = [
-        code_part(Held(rows, rows, rows, rows), vectors[rows])
+        code_part(Held(rows, rows, rows, rows, rows), vectors[rows])
         for rows in np.array_split(np.arange(len(vectors)), -(-len(vectors) // _ROWS_OF_A_PART))
     ]
     coded = joined([part for part in parts if part is not None])

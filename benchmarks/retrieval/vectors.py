@@ -93,7 +93,7 @@ async def measure(
 
 def _codes(corpus: _Corpus, ids: vector_store.Ids) -> CodedVectors:
     chunks, documents = np.array(ids.children).T
-    part = code_part(Held(chunks, documents, *(np.zeros_like(chunks),) * 2), corpus.vectors)
+    part = code_part(Held(chunks, documents, *(np.zeros_like(chunks),) * 3), corpus.vectors)
     assert part is not None
     return joined([part])
 

@@ -52,7 +52,12 @@ WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND data_type IN ('t
 _CASCADES = """
 SELECT conrelid::regclass::text, confrelid::regclass::text FROM pg_constraint WHERE contype = 'f' AND confdeltype = 'c'
 """
-_BY_TRIGGER = {("document_sizes", "documents"), ("source_sizes", "sources"), ("works", "work_members")}
+_BY_TRIGGER = {
+    ("document_sizes", "documents"),
+    ("source_sizes", "sources"),
+    ("month_sizes", "sources"),
+    ("works", "work_members"),
+}
 """What goes with another table without a foreign key: a trigger or a statement removes it."""
 
 

@@ -40,6 +40,11 @@ PLANTED = {
     ),
     "lost postings": ("DELETE FROM lexical_documents WHERE document_id = 1", "lexical-parent-count"),
     "sizes that do not add up": ("UPDATE source_sizes SET tokens = tokens + 1 WHERE id = 1", "sizes-of-sources"),
+    "sizes of months that do not add up": (
+        "INSERT INTO month_sizes (months, source_id, kind, documents, parents, children, tokens, indexed, length)"
+        " SELECT 1, 1, kind, 0, 0, 0, 1, 0, 0 FROM documents WHERE id = 1",
+        "sizes-of-months",
+    ),
     "ledger row removed": ("DELETE FROM fetch_log WHERE id = 1", "ledger-knows-document"),
     "ledger of nothing": ("UPDATE fetch_log SET url = 'x', final_url = 'x' WHERE id = 1", "ledger-leads-to-document"),
     "outbox row removed": ("DELETE FROM corpus_log WHERE document_id = 1", "outbox-knows-version"),
@@ -65,6 +70,10 @@ PLANTED = {
     ),
     "another's version": ("UPDATE documents SET current_version = 2 WHERE id = 1", "current-version-of-its-document"),
     "another kind": ("UPDATE documents SET kind = 0 WHERE id = 1", "kind-of-current-version"),
+    "another month": (
+        "UPDATE documents SET months = 9 WHERE id = (SELECT max(id) FROM documents WHERE current_version IS NOT NULL)",
+        "months-of-current-version",
+    ),
     "another's newest version": ("UPDATE documents SET newest_version = 2 WHERE id = 1", "newest-version-is-noted"),
     "alias over a document": (
         "INSERT INTO url_aliases (url, document_id) SELECT canonical_url, 2 FROM documents WHERE id = 1",

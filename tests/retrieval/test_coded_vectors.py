@@ -40,11 +40,11 @@ def around_topics(rows: int, dimensions: int) -> NDArray[np.float32]:
 
 
 def coded(vectors: NDArray[np.float32], parts: int) -> CodedVectors:
-    """The codes of vectors in parts; row n is chunk 2n of document n modulo 10, of source 1 or 2 and kind 0 or
-    1."""
+    """The codes of vectors in parts; row n is chunk 2n of document n modulo 10, of source 1 or 2, kind 0 or 1
+    and months 0 to 2."""
     rows = np.arange(len(vectors))
     every = [
-        code_part(Held(2 * part, part % 10, part % 10 // 5 + 1, part % 2), vectors[part])
+        code_part(Held(2 * part, part % 10, part % 10 // 5 + 1, part % 2, part % 10 % 3), vectors[part])
         for part in np.array_split(rows, parts)
     ]
     return joined([part for part in every if part is not None])
@@ -63,6 +63,7 @@ def test_nearly_all_of_the_nearest_are_among_what_codes_find(monkeypatch: pytest
         (Scope(None, {}, source_ids=(2,)), rows[rows % 10 >= 5]),
         (Scope(None, {}, kind_ids=(1, 7)), rows[rows % 2 == 1]),
         (Scope(None, {}, source_ids=(2,), kind_ids=(0,)), rows[(rows % 10 >= 5) & (rows % 2 == 0)]),
+        (Scope(None, {}, month_ids=(2,), end_ids=(4,)), rows[(rows % 10 % 3 == 2) | (rows % 10 == 4)]),
         (Scope((3,), {}), third),
     ]
     for scope, inside in scopes:
@@ -79,7 +80,7 @@ def test_nearly_all_of_the_nearest_are_among_what_codes_find(monkeypatch: pytest
 
 def test_what_no_vector_can_be_made_of_has_no_codes() -> None:
     nothing = np.zeros((2, 8), dtype=np.float32)
-    assert code_part(Held(*(np.arange(2) for _ in range(4))), nothing) is None
+    assert code_part(Held(*(np.arange(2) for _ in range(5))), nothing) is None
 
 
 def test_searches_of_a_large_corpus_find_by_codes_what_the_server_finds(

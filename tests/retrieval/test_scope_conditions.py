@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any, LiteralString, get_args
 
 import pytest
@@ -15,8 +15,8 @@ from tests.local_site import SITE, LocalSite, page
 from webrag_core.config import Settings
 from webrag_core.corpus.forget import forget
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.retrieval.request import DateRange, DocumentType, ScopeFilter
-from webrag_core.retrieval.scope import Scope, list_documents, resolve_scope, scope_size
+from webrag_core.retrieval.request import DateRange, DocumentType, ScopeFilter, SearchRequest
+from webrag_core.retrieval.scope import Scope, list_documents, resolve_scope, scope_size, within_dates
 from webrag_core.retrieval.searcher import Searcher
 
 SENTENCES = {
@@ -27,7 +27,6 @@ SENTENCES = {
 DECLARED = ("en", "en-GB", "de-AT", "fr_CA", "", "x" * 3000, "en and Mr Smith")
 MEDIA = ("text/html", "application/pdf", "text/markdown", "application/epub+zip", "image/png")
 TAGS = ("en", "EN_gb", "de", "de-at", "fr", "fr-ca", "sv", "e%")
-START = datetime(2024, 1, 1, tzinfo=UTC)
 _PAGES: LiteralString = """
 SELECT d.id, s.key, coalesce(language_of(v.language, v.detected_language), ''), v.media_type, v.published, v.modified
 FROM documents d JOIN sources s ON s.id = d.source_id JOIN document_versions v ON v.id = d.current_version ORDER BY d.id
@@ -43,7 +42,7 @@ def written(dice: random.Random, number: int) -> str:
 
 
 def filters(dice: random.Random) -> ScopeFilter:
-    """Any of the filters that stay conditions, at times with dates, which do not."""
+    """Any of the filters that stay conditions, of which two dates do not."""
     conditions: dict[str, Any] = {}
     if dice.random() < 0.4:
         conditions["sources"] = dice.sample(["site.example", "other.example"], dice.randrange(1, 3))
@@ -52,10 +51,29 @@ def filters(dice: random.Random) -> ScopeFilter:
     if dice.random() < 0.6:
         conditions["types"] = dice.sample(get_args(DocumentType), dice.randrange(3))
     for name in ("published", "modified"):
-        if dice.random() < 0.2:
-            begin = START + timedelta(days=dice.randrange(300))
-            conditions[name] = DateRange(begin, dice.choice([None, begin + timedelta(days=dice.randrange(200))]))
+        if dice.random() < 0.3:
+            conditions[name] = dates(dice)
     return ScopeFilter(**conditions)
+
+
+def dates(dice: random.Random) -> DateRange:
+    """A range of some days, of whole months or open at a side."""
+    begin, end = sorted(moment(dice) for _ in range(2))
+    return dice.choice([DateRange(begin, end), DateRange(begin, None), DateRange(None, end)])
+
+
+def moment(dice: random.Random) -> datetime:
+    """Midnight of a day, often the first of a month, in any zone."""
+    zone = dice.choice([UTC, UTC, timezone(timedelta(hours=-9))])
+    return datetime(2024, dice.randrange(1, 13), dice.choice([1, dice.randrange(1, 29)]), tzinfo=zone)
+
+
+def lies_in(date: datetime | None, wanted: DateRange | None) -> bool:
+    """Whether a date lies in a range; any lies in None."""
+    if wanted is None:
+        return True
+    after = wanted.start is None or (date is not None and wanted.start <= date)
+    return date is not None and after and (wanted.end is None or date < wanted.end)
 
 
 def kind_of(media_type: str) -> str:
@@ -69,9 +87,6 @@ async def let_through(connection: AsyncConnection, wanted: ScopeFilter) -> list[
     """The documents that match, by what their versions say."""
     rows = await (await connection.execute(_PAGES)).fetchall()
     tags = None if wanted.languages is None else [tag.lower().replace("_", "-") for tag in wanted.languages]
-
-    def lies_in(date: datetime | None, dates: DateRange | None) -> bool:
-        return dates is None or (date is not None and dates.start <= date and (dates.end is None or date < dates.end))  # type: ignore[operator]
 
     return [
         document
@@ -95,14 +110,38 @@ async def check(corpus: Corpus, searcher: Searcher, dice: random.Random, rounds:
             assert tuple(await list_documents(connection, scope)) == listed.document_ids, wanted
             sizes = [await scope_size(connection, each) for each in (scope, listed)]
         assert (sizes[0], sizes[0].indexes) == (sizes[1], sizes[1].indexes), wanted
-        assert scope.document_ids is None or wanted.published or wanted.modified
+        assert scope.document_ids is None or (wanted.published and wanted.modified)
         if dice.random() < 0.5:
             query = f"which animal likes fish {dice.randrange(9)}"
             pair = [await searcher.retrieve(query, each, mode="chunk") for each in (scope, listed)]
             results = [result.model_dump(exclude={"timing"}) for result in pair]
             assert results[0] == results[1], wanted
         filled += bool(listed.document_ids)
+        async with corpus.database.connection() as connection:
+            await check_stated(connection, scope, dice)
     return filled
+
+
+async def check_stated(connection: AsyncConnection, scope: Scope, dice: random.Random) -> None:
+    """Compare what a search by year and date leaves of a scope with what the versions say."""
+    wanted = SearchRequest(
+        query="fish",
+        dated=dates(dice) if dice.random() < 0.7 else None,
+        requested_years=dice.sample((2023, 2024, 2025), dice.randrange(2)),
+    ).date_ranges
+    inside = set(await list_documents(connection, scope))
+    rows = await (await connection.execute(_PAGES)).fetchall()
+    stated = {row[0]: row[5] or row[4] for row in rows if row[0] in inside}
+    left = [
+        document
+        for document, date in stated.items()
+        if all(any(lies_in(date, each) for each in alternatives) for alternatives in wanted)
+    ]
+    narrowed, undated = await within_dates(connection, scope, wanted)
+    assert await list_documents(connection, narrowed) == left, wanted
+    assert undated == (list(stated.values()).count(None) if wanted else 0)
+    sizes = [await scope_size(connection, each) for each in (narrowed, Scope(tuple(left), {}))]
+    assert (sizes[0], sizes[0].indexes) == (sizes[1], sizes[1].indexes), wanted
 
 
 @pytest.mark.slow
@@ -125,7 +164,7 @@ def test_a_condition_is_the_listing(settings: Settings, seed: int) -> None:
                     await connection.execute(
                         "UPDATE document_versions SET media_type = %s, published = %s, modified = %s"
                         " WHERE document_id = %s",
-                        (dice.choice(MEDIA), START + timedelta(days=dice.randrange(300)), None, document),
+                        (dice.choice(MEDIA), *(dice.choice([None, moment(dice)]) for _ in range(2)), document),
                     )
                 await connection.execute("UPDATE documents SET source_id = 2 WHERE mod(id, 3) = 0")
             filled += await check(corpus, searcher, dice, 30)

@@ -512,12 +512,14 @@ _DOCUMENTS = (
         invariants=(
             "current-version-of-its-document",
             "kind-of-current-version",
+            "months-of-current-version",
             "ledger-knows-document",
             "newest-version-is-noted",
             "outbox-knows-version",
         ),
     ),
     Table("page_kinds", ("id",), "webrag_core.store.migrate", stays="languages and types that pages have"),
+    Table("page_months", ("id",), "webrag_core.store.migrate", stays="months of the dates that pages have"),
     Table("document_sizes", ("document_id",), "webrag_core.store.migrate", goes_with="documents"),
     Table("document_flag_sizes", ("document_id", "flags"), "webrag_core.store.migrate", goes_with="documents"),
 )
@@ -566,6 +568,13 @@ _SOURCES = (
         "webrag_core.store.migrate",
         goes_with="sources",
         invariants=("sizes-of-sources",),
+    ),
+    Table(
+        "month_sizes",
+        ("id",),
+        "webrag_core.store.migrate",
+        goes_with="sources",
+        invariants=("sizes-of-months",),
     ),
 )
 _WORK = (

@@ -294,6 +294,19 @@ _RULES = (
         " JOIN sources s ON s.id = source_id CROSS JOIN (SELECT array_fill(0.0, ARRAY[6]) AS sizes) z"
         " WHERE coalesce(k.sizes, z.sizes) <> coalesce(a.sizes, z.sizes) ORDER BY 1, 2",
     ),
+    _Rule(
+        "sizes-of-months",
+        "SELECT s.key, concat(k.sizes::text, ' kept, ', a.sizes::text, ' added up') FROM ("
+        "  SELECT source_id, kind, months, ARRAY[sum(documents), sum(parents), sum(children), sum(tokens),"
+        "   sum(indexed), sum(length)] AS sizes FROM month_sizes GROUP BY source_id, kind, months) k FULL JOIN ("
+        "  SELECT source_id, kind, months, ARRAY[count(z.document_id), coalesce(sum(z.parents), 0),"
+        "   coalesce(sum(z.children), 0), coalesce(sum(z.tokens), 0), coalesce(sum(l.parents), 0),"
+        "   coalesce(sum(l.length), 0)] AS sizes FROM documents d LEFT JOIN document_sizes z ON z.document_id = d.id"
+        "  LEFT JOIN lexical_documents l ON l.document_id = d.id WHERE months <> 0 GROUP BY source_id, kind, months) a"
+        " USING (source_id, kind, months) JOIN sources s ON s.id = source_id"
+        " CROSS JOIN (SELECT array_fill(0.0, ARRAY[6]) AS sizes) z"
+        " WHERE coalesce(k.sizes, z.sizes) <> coalesce(a.sizes, z.sizes) ORDER BY 1, 2",
+    ),
     *_LEDGER,
     _Rule(
         "current-version-of-its-document",
@@ -307,6 +320,15 @@ _RULES = (
         "  SELECT (language, declared, type) AS kind FROM kind_words(v.language, v.detected_language, v.media_type)) w"
         " LEFT JOIN LATERAL (SELECT (language, declared, type) AS kind FROM page_kinds WHERE id = d.kind) k ON true"
         " WHERE {selected} AND k.kind IS DISTINCT FROM w.kind ORDER BY 1",
+    ),
+    _Rule(
+        "months-of-current-version",
+        "SELECT d.canonical_url, 'noted: ' || coalesce(m.months::text, 'nothing') || ', its current version: '"
+        " || w.months::text FROM documents d JOIN document_versions v ON v.id = d.current_version CROSS JOIN LATERAL ("
+        "  SELECT (month_of(v.published), month_of(v.modified)) AS months) w"
+        " LEFT JOIN LATERAL (SELECT (published, modified) AS months FROM page_months WHERE id = d.months) m ON true"
+        " WHERE {selected} AND m.months IS DISTINCT FROM w.months"
+        " AND (d.months <> 0 OR v.published IS NOT NULL OR v.modified IS NOT NULL) ORDER BY 1",
     ),
     _Rule(
         "newest-version-is-noted",

@@ -108,8 +108,8 @@ def joined(parts: Sequence[CodedPart]) -> CodedVectors:
 
 
 def bytes_needed(rows: int, dimensions: int) -> int:
-    """Of memory, for so many vectors: signs, whole numbers, scales and four ids."""
-    return rows * (dimensions + dimensions // 8 + 4 + 8 + 3 * 4)
+    """Of memory, for so many vectors: signs, whole numbers, scales and five ids."""
+    return rows * (dimensions + dimensions // 8 + 4 + 8 + 4 * 4)
 
 
 def _packed(differences: NDArray[np.float32]) -> NDArray[np.uint64]:

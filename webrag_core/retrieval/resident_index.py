@@ -40,11 +40,11 @@ _ARRAY_HEAD, _DIMENSION_HEAD = 3, 2  # words before the elements in what array_s
 
 _POSTINGS = """
 SELECT string_agg(int8send(chunk_id) || int4send(document_id) || int4send(source_id) || int4send(kind)
-                  || int4send(length) || int4send(place::integer) || int4send(cardinality(terms))
-                  || int4send(cardinality(frequent)), ''),
+                  || int4send(months) || int4send(length) || int4send(place::integer)
+                  || int4send(cardinality(terms)) || int4send(cardinality(frequent)), ''),
        string_agg(array_send(terms), ''), string_agg(array_send(frequent), '')
 FROM (
-    SELECT p.*, d.source_id, d.kind, row_number() OVER (ORDER BY d.canonical_url, c.ordinal) AS place
+    SELECT p.*, d.source_id, d.kind, d.months, row_number() OVER (ORDER BY d.canonical_url, c.ordinal) AS place
     FROM lexical_postings p JOIN chunks c ON c.id = p.chunk_id JOIN documents d ON d.id = p.document_id
     ORDER BY p.chunk_id
 ) AS held
@@ -52,7 +52,7 @@ FROM (
 _POSTING_HEAD = np.dtype(
     [
         ("chunk", ">i8"),
-        *((name, ">i4") for name in ("document", "source", "kind", "length", "place", "terms", "frequent")),
+        *((name, ">i4") for name in ("document", "source", "kind", "months", "length", "place", "terms", "frequent")),
     ]
 )
 

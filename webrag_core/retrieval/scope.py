@@ -1,7 +1,8 @@
 """The scope of a search: what it may return, and how much that is.
 
 Everything, and some sources, languages and types stay conditions, and their sizes are kept (`source_sizes`): none costs
-more in a larger corpus. What other filters let through is listed, document by document.
+more in a larger corpus. So does a filter by one of the dates that pages state: by the months that lie in it whole
+(`month_sizes`), and the documents of those at its ends. What other filters let through is listed, document by document.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from psycopg.types.range import Range
 from webrag_core.corpus.places import AT_OR_BELOW, Places
 from webrag_core.errors import InvalidInputError
 from webrag_core.retrieval.request import EVERYTHING, DateRange, ScopeFilter, check_text
+from webrag_core.store.database import sent_together
 
 AT_PLACES = sql.SQL("""
 AND (%(documents)s::integer[] IS NULL OR d.id = ANY(%(documents)s::integer[]))
@@ -53,6 +55,22 @@ SELECT id FROM page_kinds WHERE (%(languages)s::text[] IS NULL OR language || '-
 AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s)) ORDER BY id
 """
 
+_MONTHS = """
+WITH touched AS MATERIALIZED (
+    SELECT id, span, span <@ %(ranges)s::tstzmultirange AS is_whole
+    FROM (SELECT id, tstzrange(month::timestamp AT TIME ZONE 'UTC', (month + interval '1 month') AT TIME ZONE 'UTC')
+                 AS span FROM (SELECT id, {month} AS month FROM page_months) m WHERE month < 'infinity') s
+    WHERE span && %(ranges)s::tstzmultirange
+)
+SELECT ARRAY(SELECT id FROM touched WHERE is_whole ORDER BY id),
+       (SELECT range_agg(span) FROM touched WHERE NOT is_whole) * %(ranges)s::tstzmultirange
+"""
+_DATED_AT_END = """
+SELECT d.id FROM (SELECT * FROM documents WHERE {inside}) d
+JOIN document_versions v ON v.id = d.current_version AND v.document_id = d.id WHERE {date} <@ %(portion)s::tstzrange
+"""
+_UNDATED = "SELECT count(*) FROM documents WHERE months = 0 AND current_version IS NOT NULL AND {inside}"
+
 _DATED = """
 WITH page AS NOT MATERIALIZED (
     SELECT d.id, coalesce(v.modified, v.published) AS dated
@@ -61,6 +79,17 @@ WITH page AS NOT MATERIALIZED (
 SELECT ARRAY(SELECT id FROM page WHERE dated <@ range_merge(%(ranges)s::tstzmultirange) AND dated <@ %(ranges)s),
        (SELECT count(*) FROM page WHERE dated IS NULL)
 """
+
+_MONTH_DATES: dict[str, LiteralString] = {  # of `_MONTHS`
+    "published": "published",
+    "modified": "modified",
+    "stated": "CASE WHEN modified < 'infinity' THEN modified ELSE published END",
+}
+_DATES: dict[str, LiteralString] = {
+    "published": "v.published",
+    "modified": "v.modified",
+    "stated": "coalesce(v.modified, v.published)",
+}
 
 _KEPT = """
 SELECT coalesce(sum(documents) FILTER (WHERE {inside}), 0), coalesce(sum(parents) FILTER (WHERE {inside}), 0),
@@ -76,6 +105,20 @@ SELECT s.*, l.*, k.*, ARRAY(SELECT rules FROM lexical_rules ORDER BY rules) FROM
     WHERE document_id = ANY(%(documents)s::integer[])
 ) AS l CROSS JOIN (SELECT coalesce(sum(indexed), 0), coalesce(sum(children), 0) FROM source_sizes) AS k
 """
+_KEPT_OF_MONTHS = """
+SELECT s.*, k.*, ARRAY(SELECT rules FROM lexical_rules ORDER BY rules) FROM (
+    SELECT coalesce(sum(documents), 0), coalesce(sum(parents), 0), coalesce(sum(children), 0), coalesce(sum(tokens), 0),
+           coalesce(sum(indexed), 0), coalesce(sum(length), 0)
+    FROM (
+        SELECT documents, parents, children, tokens, indexed, length FROM month_sizes
+        WHERE months = ANY(%(scope_months)s::integer[]) AND {inside}
+        UNION ALL SELECT 1, parents, children, tokens, 0, 0 FROM document_sizes
+        WHERE document_id = ANY(%(scope_ends)s::integer[])
+        UNION ALL SELECT 0, 0, 0, 0, parents, length FROM lexical_documents
+        WHERE document_id = ANY(%(scope_ends)s::integer[])
+    ) r
+) AS s CROSS JOIN (SELECT coalesce(sum(indexed), 0), coalesce(sum(children), 0) FROM source_sizes) AS k
+"""
 _SIZES = """
 SELECT count(*), coalesce(sum(parents), 0), coalesce(sum(children), 0), coalesce(sum(tokens), 0)
 FROM document_sizes WHERE document_id = ANY(%(documents)s::integer[])
@@ -88,7 +131,8 @@ FROM document_flag_sizes WHERE document_id = ANY(%(documents)s::integer[]) AND f
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Documents by id, else all ready documents of some sources and kinds (`page_kinds`) by id; None = of all.
+    """Documents by id, else all ready documents of some sources, kinds (`page_kinds`) and months (`page_months`) by id;
+    None = of all. Of other months than those come the documents `end_ids`, which lie in the sources and kinds.
 
     `depths` gives the link distance from the seed in this run (absent = 0). With `flags`, only chunks that carry one of
     them; raises ValueError for flags without documents by id.
@@ -99,6 +143,8 @@ class Scope:
     flags: tuple[str, ...] = ()
     source_ids: tuple[int, ...] | None = None
     kind_ids: tuple[int, ...] | None = None
+    month_ids: tuple[int, ...] | None = None
+    end_ids: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.flags and self.document_ids is None:
@@ -107,27 +153,44 @@ class Scope:
     @property
     def is_empty(self) -> bool:
         """Whether nothing at all can lie inside."""
-        return () in (self.document_ids, self.source_ids, self.kind_ids)
+        nothing_dated = self.month_ids == () and not self.end_ids
+        return nothing_dated or () in (self.document_ids, self.source_ids, self.kind_ids)
 
     @property
     def is_everything(self) -> bool:
         """Whether every ready document lies inside, whenever it is asked."""
-        return self.document_ids is None and self.source_ids is None and self.kind_ids is None
+        return (self.document_ids, self.source_ids, self.kind_ids, self.month_ids) == (None, None, None, None)
 
     @property
     def parameters(self) -> dict[str, object]:
         """Parameters of `lookup`, `test` and `condition`."""
-        ids = {"documents": self.document_ids, "scope_sources": self.source_ids, "scope_kinds": self.kind_ids}
+        ids = {
+            "documents": self.document_ids,
+            "scope_sources": self.source_ids,
+            "scope_kinds": self.kind_ids,
+            "scope_months": self.month_ids,
+            "scope_ends": None if self.month_ids is None else self.end_ids,
+        }
         return {name: _kept_id_array(values) for name, values in ids.items() if values is not None}
 
     @property
-    def condition(self) -> LiteralString:
+    def kept_condition(self) -> LiteralString:
         """Condition on the columns `source_id` and `kind` of a scope without documents by id."""
         of_sources: LiteralString = "source_id = ANY(%(scope_sources)s::integer[])"
         of_kinds: LiteralString = "kind = ANY(%(scope_kinds)s::integer[])"
         if self.kind_ids is None:
             return "true" if self.source_ids is None else of_sources
         return of_kinds if self.source_ids is None else f"{of_sources} AND {of_kinds}"
+
+    @property
+    def condition(self) -> LiteralString:
+        """Condition on the rows of `documents` of a scope without documents by id."""
+        if self.month_ids is None:
+            return self.kept_condition
+        of_months: LiteralString = "months = ANY(%(scope_months)s::integer[])"
+        if self.end_ids:
+            of_months = f"({of_months} OR id = ANY(%(scope_ends)s::integer[]))"
+        return f"{of_months} AND {self.kept_condition}"
 
     def lookup(self, column: LiteralString) -> LiteralString:
         """Condition by which rows are found through an index on `column`, which holds a document's id."""
@@ -154,7 +217,7 @@ class Scope:
 
     def only(self, document_ids: Iterable[int]) -> Scope:
         """These of its documents."""
-        return replace(self, document_ids=tuple(sorted(document_ids)), source_ids=None, kind_ids=None)
+        return Scope(tuple(sorted(document_ids)), self.depths, self.flags)
 
     @classmethod
     def of(cls, depths: dict[int, int]) -> Scope:
@@ -212,8 +275,16 @@ async def resolve_scope(connection: AsyncConnection, filters: ScopeFilter) -> Sc
             check_text(value, name)
     of_sources = None if filters.sources is None else await _of_sources(connection, filters.sources)
     kinds = await _kinds(connection, filters)
-    if replace(filters, sources=None, languages=None, types=None) == EVERYTHING:
-        return Scope(None, {}, source_ids=of_sources, kind_ids=kinds)
+    conditions = Scope(None, {}, source_ids=of_sources, kind_ids=kinds)
+    others = replace(filters, sources=None, languages=None, types=None)
+    if others == EVERYTHING:
+        return conditions
+    for date, dates, rest in (
+        ("published", filters.published, replace(others, published=None)),
+        ("modified", filters.modified, replace(others, modified=None)),
+    ):
+        if dates is not None and rest == EVERYTHING:
+            return await _in_months(connection, conditions, date, Multirange([dates.sql]))
     cursor = await connection.execute(
         _RESOLVE,
         {
@@ -259,6 +330,12 @@ async def within_dates(
     """The documents of `scope` whose date lies in one range of each list, and the number of those without a date
     (which are excluded)."""
     undated = 0
+    if date_ranges and scope.document_ids is None and scope.month_ids is None:
+        ranges = Multirange([dates.sql for dates in date_ranges[0]])
+        cursor = await connection.execute(_UNDATED.format(inside=scope.kept_condition), scope.parameters)
+        undated = int((await cursor.fetchone() or (0,))[0])
+        scope = await _in_months(connection, scope, "stated", ranges)
+        date_ranges = date_ranges[1:]
     for alternatives in date_ranges:
         ranges = Multirange([dates.sql for dates in alternatives])
         statement = _DATED.format(inside=scope.lookup("d.id"))
@@ -274,7 +351,12 @@ async def scope_size(connection: AsyncConnection, scope: Scope) -> ScopeSize:
     """What can be found in `scope`, from counts that are kept: per source and kind, or per document where they are
     listed. Documents without a chunk do not count."""
     if scope.document_ids is None:
-        cursor = await connection.execute(_KEPT.format(inside=scope.condition), scope.parameters)
+        kept = _KEPT if scope.month_ids is None else _KEPT_OF_MONTHS
+        cursor = await connection.execute(
+            kept.format(inside=scope.kept_condition),
+            scope.parameters,
+            prepare=None if scope.month_ids is None else False,  # as below
+        )
     else:
         cursor = await connection.execute(
             _ADDED_UP.format(sizes=_FLAGGED_SIZES if scope.flags else _SIZES),
@@ -286,6 +368,28 @@ async def scope_size(connection: AsyncConnection, scope: Scope) -> ScopeSize:
     *numbers, rules = row
     documents, parents, children, tokens, *indexes = map(int, numbers)
     return ScopeSize(documents, parents, children, tokens, tuple(rules), IndexSizes(*indexes))
+
+
+async def _in_months(connection: AsyncConnection, scope: Scope, date: str, ranges: Multirange[datetime]) -> Scope:
+    """The documents of a scope of conditions whose date (a key of `_DATES`) lies in the ranges. Call inside a
+    transaction."""
+    cursor = await connection.execute(_MONTHS.format(month=_MONTH_DATES[date]), {"ranges": ranges})
+    row = await cursor.fetchone()
+    assert row is not None
+    whole, portions = row
+    ends: list[int] = []
+    for portion in portions or ():  # of months, each by the index of the dates
+        async with sent_together(connection):
+            # the pages of a portion lie close together: else the planner reads all documents for some thousand
+            await connection.execute("SELECT set_config('random_page_cost', '1', true)")
+            cursor = await connection.execute(
+                _DATED_AT_END.format(date=_DATES[date], inside=scope.kept_condition),
+                {"portion": portion, **scope.parameters},
+                prepare=False,  # how many it holds is estimated when it is known
+            )
+            await connection.execute("SET LOCAL random_page_cost TO DEFAULT")
+        ends += [int(row[0]) for row in await cursor.fetchall()]
+    return replace(scope, month_ids=tuple(whole), end_ids=tuple(sorted(ends)))
 
 
 def id_array(ids: Iterable[int]) -> str:

@@ -25,12 +25,12 @@ FROM source_sizes
 and whether there is any window vector."""
 
 _VECTORS = sql.SQL("""
-SELECT string_agg(int8send(e.chunk_id) || int4send(e.document_id) || int4send(d.source_id) || int4send(d.kind), ''
-                  ORDER BY e.chunk_id),
+SELECT string_agg(int8send(e.chunk_id) || int4send(e.document_id) || int4send(d.source_id) || int4send(d.kind)
+                  || int4send(d.months), '' ORDER BY e.chunk_id),
        string_agg(vector_send(e.embedding), '' ORDER BY e.chunk_id)
 FROM (SELECT * FROM {} WHERE chunk_id > %s ORDER BY chunk_id LIMIT %s) e JOIN documents d ON d.id = e.document_id
 """)
-_VECTOR_HEAD = np.dtype([("chunk", ">i8"), ("document", ">i4"), ("source", ">i4"), ("kind", ">i4")])
+_VECTOR_HEAD = np.dtype([("chunk", ">i8"), *((name, ">i4") for name in ("document", "source", "kind", "months"))])
 
 
 async def read_part(
