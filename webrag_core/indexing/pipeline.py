@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from webrag_core.corpus.unchanged import UnchangedPage
     from webrag_core.indexing.indexer import Indexer, IndexOutcome
 
-_TOGETHER = 32  # pages that are looked up, or found to be unchanged, by one statement
+_TOGETHER = 96  # pages that are looked up, or found to be unchanged, by one statement
 _LOOK_UP_WAIT_S = 0.01  # pages that begin together come at once
 _RECORD_WAIT_S = 1.0  # a site that is far away sends few answers at a time
 _NEW_WAIT_S = 0.5  # beside a page that its site keeps waiting

@@ -13,8 +13,10 @@ from typing import LiteralString
 from psycopg import AsyncConnection
 
 WITHOUT_VECTOR: LiteralString = (
-    "(SELECT count(*) FROM chunks n JOIN texts_without_vector t ON t.text_sha256 = n.embed_sha256"
-    " WHERE t.model_id = %(model)s AND t.refused AND n.version_id = v.id AND n.level = 'child')"
+    # asked once: else every child is looked up among none
+    "(CASE WHEN EXISTS (SELECT FROM texts_without_vector WHERE model_id = %(model)s AND refused) THEN"
+    "  (SELECT count(*) FROM chunks n JOIN texts_without_vector t ON t.text_sha256 = n.embed_sha256"
+    "  WHERE t.model_id = %(model)s AND t.refused AND n.version_id = v.id AND n.level = 'child') ELSE 0 END)"
 )
 """Children of the version `v` whose texts the model refuses."""
 

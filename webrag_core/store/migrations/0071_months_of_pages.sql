@@ -41,6 +41,7 @@ UPDATE documents d SET months = m.id FROM document_versions v, page_months m
 WHERE v.id = d.current_version AND (v.published IS NOT NULL OR v.modified IS NOT NULL)
   AND (m.published, m.modified) = (month_of(v.published), month_of(v.modified));
 CREATE INDEX documents_months ON documents (months);
+DROP INDEX documents_source;                               -- documents_next_check begins with it
 
 CREATE OR REPLACE FUNCTION note_kind() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
