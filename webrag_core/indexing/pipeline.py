@@ -14,13 +14,7 @@ from webrag_core.corpus.page_batches import CONCURRENT_PAGES, gather_bounded
 from webrag_core.corpus.unforeseen import contained
 from webrag_core.errors import FetchError
 from webrag_core.gathering import Gathering
-from webrag_core.indexing.embedding_models import LiveModel
-from webrag_core.providers.chat import ChatEndpoints
-from webrag_core.providers.embedder import Embedder, make_embedder
-from webrag_core.providers.rerankers.memory import RankingMemory
 from webrag_core.result_warnings import Caution
-from webrag_core.store.breakers import Breakers
-from webrag_core.store.database import Database
 
 # whoever only searches waits for none of these: half of the time that an import of this module took
 if TYPE_CHECKING:
@@ -35,6 +29,8 @@ if TYPE_CHECKING:
     from webrag_core.corpus.sources import Source
     from webrag_core.corpus.unchanged import UnchangedPage
     from webrag_core.indexing.indexer import Indexer, IndexOutcome
+    from webrag_core.providers.embedder import Embedder
+    from webrag_core.store.database import Database
 
 _TOGETHER = 96  # pages that are looked up, or found to be unchanged, by one statement
 _LOOK_UP_WAIT_S = 0.01  # pages that begin together come at once
@@ -75,6 +71,12 @@ class Corpus:
     def __init__(
         self, database: Database, acquirer: Acquirer, settings: Settings, embedder: Embedder | None = None
     ) -> None:
+        from webrag_core.indexing.embedding_models import LiveModel
+        from webrag_core.providers.chat import ChatEndpoints
+        from webrag_core.providers.embedder import make_embedder
+        from webrag_core.providers.rerankers.memory import RankingMemory
+        from webrag_core.store.breakers import Breakers
+
         self.database = database
         self.settings = settings
         self.breakers = Breakers.for_settings(database, settings)
@@ -106,6 +108,10 @@ class Corpus:
     @asynccontextmanager
     async def open(cls, settings: Settings, acquirer: Acquirer | None = None) -> AsyncIterator[Corpus]:
         """Open the corpus; close its resources on exit. Raises StoreError, InvalidInputError."""
+        from webrag_core.providers.embedder import make_embedder
+        from webrag_core.store.breakers import Breakers
+        from webrag_core.store.database import Database
+
         async with AsyncExitStack() as stack:
             if acquirer is not None:
                 stack.push_async_callback(acquirer.aclose)
