@@ -14,7 +14,8 @@ from tests.benchmarks.test_vectors import pages
 from tests.local_site import LocalSite
 from webrag_core.config import Settings
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.retrieval import search as lookup
+from webrag_core.retrieval import citations
+from webrag_core.retrieval.search import search_corpus
 
 pytestmark = pytest.mark.slow
 
@@ -25,13 +26,13 @@ def test_every_phase_of_a_query_is_timed(settings: Settings) -> None:
     async def body() -> dict[str, Any]:
         async with Corpus.open(settings, LocalSite({})) as corpus:
             await index_cuts(corpus, cut_pages(pages(), 400))
-            found = await lookup.search_corpus(corpus, "Which part is about thing 21?")
+            found = await search_corpus(corpus, "Which part is about thing 21?")
             assert found.citations  # proved against the stored text
             return cast("dict[str, Any]", await measure(corpus, {"own": ["thing 21", "part 7 of the howto"]}))
 
-    function = lookup.prove_citations
+    function = citations.prove_citations
     figures = asyncio.run(body())
-    assert lookup.prove_citations is function
+    assert citations.prove_citations is function
     assert figures["child_chunks"] == 400
     assert figures["own"]["n"] == 2
     for table in (figures["own"]["ms"], figures["own"]["cpu_ms"]):

@@ -18,10 +18,10 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import terms
 from webrag_core.retrieval.bm25 import K1, B, LexicalHit, LexicalResult, search_parents
 from webrag_core.retrieval.calibration import relevance
-from webrag_core.retrieval.citations import RELEVANCE_FLOOR, extract_citation, prove_citations, relevant
+from webrag_core.retrieval.citations import extract_citation, prove_citations, relevant
 from webrag_core.retrieval.dense import search_children
 from webrag_core.retrieval.merging import within_budget
-from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
+from webrag_core.retrieval.models import RELEVANCE_FLOOR, MatchSpan, RetrievedChunk
 from webrag_core.retrieval.ranking import select_candidates
 from webrag_core.retrieval.scope import Scope, list_documents, source_scope
 from webrag_core.retrieval.searcher import Searcher

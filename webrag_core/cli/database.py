@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from contextvars import ContextVar
 from functools import partial
+from importlib import import_module
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from webrag_core.application.services import Services
     from webrag_core.store.database import Database
 
+_SEARCHING = ("webrag_core.store.database", "webrag_core.retrieval.searcher", "webrag_core.retrieval.reranking")
+"""Modules that are imported when they are first used, which every search does."""
 Result = TypeVar("Result")
 opened_by_server: ContextVar[Opened | None] = ContextVar("webrag_opened", default=None)
 """Set where this process runs a command for another one (`cli.served`)."""
@@ -58,6 +61,8 @@ def begin_to_open(*, reads: bool = False) -> None:
         from webrag_core.providers import reading_model
 
         _apart(reading_model.load)
+    for module in _SEARCHING:
+        import_module(module)
 
 
 def _start_server(settings: DatabaseSettings) -> None:

@@ -11,11 +11,8 @@ from psycopg.types.string import ByteaBinaryLoader
 from webrag_core.corpus.quotes import Quote
 from webrag_core.errors import IntegrityError
 from webrag_core.retrieval.folding import spread
-from webrag_core.retrieval.models import CitationSpan, MatchSpan, RankedChunk, RetrievedChunk
+from webrag_core.retrieval.models import RELEVANCE_FLOOR, CitationSpan, MatchSpan, RankedChunk, RetrievedChunk
 from webrag_core.retrieval.scope import id_array
-
-RELEVANCE_FLOOR = 0.05
-"""Relevance in [0, 1] from which an answer cites a quote. The best quote is cited in any case."""
 
 
 def relevant(citations: Sequence[CitationSpan]) -> list[CitationSpan]:

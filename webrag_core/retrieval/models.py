@@ -14,6 +14,8 @@ from webrag_core.retrieval.request import Pattern
 
 Capability = Literal["dense"]
 """A part of retrieval missing from a degraded result."""
+RELEVANCE_FLOOR = 0.05
+"""Relevance in [0, 1] from which an answer cites a quote. The best quote is cited in any case."""
 
 
 class Contract(BaseModel):

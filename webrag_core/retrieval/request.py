@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import MAXYEAR, MINYEAR, UTC, datetime
 from enum import StrEnum
-from typing import Literal, get_args
-
-from psycopg.types.range import Range
+from typing import TYPE_CHECKING, Literal, get_args
 
 from webrag_core.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from psycopg.types.range import Range
 
 Mode = Literal["auto", "chunk", "full_context"]
 Fusion = Literal["weighted", "rrf"]
@@ -75,6 +76,8 @@ class DateRange:
     @property
     def sql(self) -> Range[datetime]:
         """As a PostgreSQL range."""
+        from psycopg.types.range import Range
+
         return Range(self.start, self.end)
 
 

@@ -11,11 +11,8 @@ from pydantic import BaseModel, ConfigDict
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.readable import Readable, counted, shortened
 from webrag_core.result_warnings import log_warning
-from webrag_core.retrieval.citations import RELEVANCE_FLOOR, ask_pages, cite, prove_citations, with_pages
-from webrag_core.retrieval.folding import folded, spread
-from webrag_core.retrieval.languages import language_warnings
-from webrag_core.retrieval.merging import reading_order
 from webrag_core.retrieval.models import (
+    RELEVANCE_FLOOR,
     Capability,
     CitationSpan,
     CorpusStats,
@@ -27,8 +24,6 @@ from webrag_core.retrieval.models import (
     spelling_note,
 )
 from webrag_core.retrieval.request import Mode, Pattern, ScopeFilter, SearchRequest
-from webrag_core.retrieval.reranking import make_reranker, rank
-from webrag_core.retrieval.searcher import Searcher
 from webrag_core.trace import span
 
 logger = logging.getLogger(__name__)
@@ -122,6 +117,8 @@ async def search(
     Raises InvalidInputError for a filter with unknown names or an unusable reranker, EmbeddingError for a semantic
     search whose embedding model fails.
     """
+    from webrag_core.retrieval.searcher import Searcher
+
     model_id = await corpus.model_id()
     with span("retrieve", pattern=request.pattern.short):
         retrieved = await Searcher(corpus.database, corpus.embedder, model_id, corpus.settings).search(request)
@@ -137,6 +134,12 @@ async def finish_search(
     is_part: bool = False,
 ) -> CorpusSearch:
     """Rerank and cite what was retrieved, see `search`. Raises InvalidInputError for an unusable reranker."""
+    from webrag_core.retrieval.citations import ask_pages, cite, prove_citations, with_pages
+    from webrag_core.retrieval.folding import folded, spread
+    from webrag_core.retrieval.languages import language_warnings
+    from webrag_core.retrieval.merging import reading_order
+    from webrag_core.retrieval.reranking import make_reranker, rank
+
     settings = corpus.settings
     reranker = make_reranker(settings, corpus.breakers, corpus.rankings) if request.pattern.reranks else None
     top_n = max(settings.reranker_top_n, request.top_k or 0)

@@ -20,8 +20,8 @@ from webrag_core.corpus.source_pages import corpus_contents
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.history.models import TimeAxis
 from webrag_core.page_text import visible
-from webrag_core.retrieval.citations import RELEVANCE_FLOOR, relevant
-from webrag_core.retrieval.models import CitationSpan
+from webrag_core.retrieval.citations import relevant
+from webrag_core.retrieval.models import RELEVANCE_FLOOR, CitationSpan
 from webrag_core.retrieval.search import CorpusSearch
 from webrag_core.web.phrases import FLAGS, TYPES
 from webrag_core.web.query import field, page_number
