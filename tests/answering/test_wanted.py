@@ -60,6 +60,8 @@ def test_a_range_of_versions_holds_those_within(text: str, version: str, holds: 
         ("How old is the tower?", "It was built in 1623.", "It is 41 m high."),
         ("When does the pool open?", "Daily from 9 to 18.", "The pool has two slides."),
         ("What is the idle timeout?", "It is closed after 45 seconds.", "The key sets another limit."),
+        ("When does it close?", "It closes at five.", "It closes by itself."),
+        ("When is it quiet?", "In the evening it is quiet.", "It is quiet by the river."),
         ("When does the fair begin?", "It begins in May.", "They may begin at the wed sun's will."),
         ("Quand a lieu la fête ?", "Un dimanche de mars.", "C'est mon jeu et mon affaire."),
         ("How often are keys renewed?", "Renew them every year.", "Keys are kept in a safe."),

@@ -63,8 +63,8 @@ _PARENTS = (
 
 async def load_parents(connection: AsyncConnection, parent_ids: Sequence[int]) -> list[ParentRow]:
     """These parents, in no particular order."""
-    asked = await _ask_parents(connection, parent_ids)
-    return [ParentRow(*row) for row in await asked.fetchall()]
+    cursor = await _ask_parents(connection, parent_ids)
+    return [ParentRow(*row) for row in await cursor.fetchall()]
 
 
 async def _ask_parents(connection: AsyncConnection, parent_ids: Sequence[int]) -> AsyncCursor:
@@ -75,9 +75,9 @@ async def load_families(
     connection: AsyncConnection, model_id: int, query: NDArray[np.float32] | None, parent_ids: Sequence[int]
 ) -> tuple[list[ParentRow], list[Child]]:
     """`load_parents` and `load_children`, by one way to the server and back where the connection is in a pipeline."""
-    asked = await _ask_parents(connection, parent_ids)
+    cursor = await _ask_parents(connection, parent_ids)
     children = await load_children(connection, model_id, query, parent_ids)
-    return [ParentRow(*row) for row in await asked.fetchall()], children
+    return [ParentRow(*row) for row in await cursor.fetchall()], children
 
 
 async def load_siblings(connection: AsyncConnection, hits: Sequence[RetrievedChunk], radius: int) -> list[ParentRow]:
