@@ -14,7 +14,8 @@ from psycopg import AsyncConnection, AsyncCursor, sql
 
 from webrag_core.retrieval.dense import ChildHit
 from webrag_core.retrieval.models import RetrievedChunk
-from webrag_core.retrieval.scope import Scope, id_array
+from webrag_core.retrieval.scope import Scope
+from webrag_core.store.id_arrays import id_array
 from webrag_core.store.vector_tables import vector_table
 
 

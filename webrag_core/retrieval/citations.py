@@ -12,7 +12,7 @@ from webrag_core.corpus.quotes import Quote
 from webrag_core.errors import IntegrityError
 from webrag_core.retrieval.folding import spread
 from webrag_core.retrieval.models import RELEVANCE_FLOOR, CitationSpan, MatchSpan, RankedChunk, RetrievedChunk
-from webrag_core.retrieval.scope import id_array
+from webrag_core.store.id_arrays import id_array
 
 
 def relevant(citations: Sequence[CitationSpan]) -> list[CitationSpan]:

@@ -19,8 +19,9 @@ from psycopg import AsyncConnection, sql
 from webrag_core.indexing.embedding_models import HNSW_MIN_ROWS, graph_key
 from webrag_core.retrieval.coded_vectors import CodedVectors
 from webrag_core.retrieval.resident_index import ChildVectors
-from webrag_core.retrieval.scope import Scope, id_array, scope_size
+from webrag_core.retrieval.scope import Scope, scope_size
 from webrag_core.store.database import sent_together
+from webrag_core.store.id_arrays import id_array
 from webrag_core.store.vector_tables import vector_table
 
 _MAX_EF_SEARCH = 1000  # what pgvector takes

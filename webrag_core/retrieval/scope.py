@@ -21,6 +21,7 @@ from webrag_core.corpus.places import AT_OR_BELOW, Places
 from webrag_core.errors import InvalidInputError
 from webrag_core.retrieval.request import EVERYTHING, DateRange, ScopeFilter, check_text
 from webrag_core.store.database import sent_together
+from webrag_core.store.id_arrays import id_array
 
 AT_PLACES = sql.SQL("""
 AND (%(documents)s::integer[] IS NULL OR d.id = ANY(%(documents)s::integer[]))
@@ -390,12 +391,6 @@ async def _in_months(connection: AsyncConnection, scope: Scope, date: str, range
             await connection.execute("SET LOCAL random_page_cost TO DEFAULT")
         ends += [int(row[0]) for row in await cursor.fetchall()]
     return replace(scope, month_ids=tuple(whole), end_ids=tuple(sorted(ends)))
-
-
-def id_array(ids: Iterable[int]) -> str:
-    """An array of ids as the server reads it. It has the type of what it is compared with; that of a list of integers
-    depends on the largest, and so does the statement."""
-    return f"{{{','.join(map(str, ids))}}}"
 
 
 @lru_cache(maxsize=16)
