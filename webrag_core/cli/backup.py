@@ -127,4 +127,5 @@ async def migrate_after_backup(settings: Settings, *, keep: bool, dry_run: bool)
 def _before(home: Path, migration: str) -> Path:
     folder = home / _FOLDER
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder / f"before-{Path(migration).stem}-{datetime.now(UTC):%Y%m%d-%H%M%S}.zip"
+    moment = datetime.now(UTC)  # to the millisecond: a command that was killed may have made one in this second
+    return folder / f"before-{Path(migration).stem}-{moment:%Y%m%d-%H%M%S}-{moment.microsecond // 1000:03}.zip"
