@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from webrag_core.answering.proof.moves import cells_sentence, is_only_header, is_row_of_texts, row_sentence
-from webrag_core.indexing.markdown import Block, without_link_lines
+from webrag_core.indexing.markdown import Block, parse_blocks, without_link_lines
 from webrag_core.indexing.sentences import LIST_ITEM, sentences_of
 from webrag_core.indexing.unit_text import unit_text
 from webrag_core.retrieval.merging import by_score
@@ -19,6 +19,7 @@ MAX_CHUNKS = 12
 MAX_UNITS = 400
 _MAX_CHARS = 800  # of a unit; longer ones are tables and listings, no sentences
 _LINE = re.compile(r"[^\n]+")
+_MARKS = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]")
 _RULE = re.compile(r"[\s|:-]+")
 _CLAUSE_OR_TERM = re.compile(
     r"\((?:[a-z]{1,2}|[ivx]{1,5}|\d{1,2})\)\s"
@@ -146,6 +147,7 @@ def _units(ranked_chunk: RankedChunk, rank: int) -> Iterator[Unit]:
     chunk = ranked_chunk.chunk
     lead: str = ""  # the sentence before
     under: tuple[str, ...] = ()  # its headings
+    levels = _heading_levels(chunk.text)
     for start, end, header, block in _spans(chunk.text, chunk.language):
         markdown = chunk.text[start:end]
         row = None if header is None else row_sentence(chunk.text[slice(*header)], markdown)
@@ -156,7 +158,7 @@ def _units(ranked_chunk: RankedChunk, rank: int) -> Iterator[Unit]:
         if end - start > _MAX_CHARS or not _WORD.search(text) or _says_nothing(text, chunk.title or ""):
             continue
         at = chunk.char_start
-        path = _path(chunk, block.heading_path)
+        path = _path(chunk, block.heading_path, levels)
         step = _STEP_HEADING.match(markdown) if kind == "heading" else None
         if step is not None:
             path = path[:-1]
@@ -241,11 +243,21 @@ def _kind(text: str, block: Block) -> str:
     return "table" if block.kind == "paragraph" and text.startswith("|", block.start) else block.kind
 
 
-def _path(chunk: RetrievedChunk, inside: tuple[str, ...]) -> tuple[str, ...]:
-    """Headings above the passage, then those in it: a passage begins below its own headings or with the last of
-    them."""
+def _heading_levels(text: str) -> dict[str, int]:
+    """The levels, from 1, of the headings in a passage."""
+    marks = ((_MARKS.match(text, block.start), block) for block in parse_blocks(text) if block.kind == "heading")
+    return {block.heading_path[-1]: len(mark[1]) for mark, block in marks if mark is not None and block.heading_path}
+
+
+def _path(chunk: RetrievedChunk, inside: tuple[str, ...], levels: Mapping[str, int]) -> tuple[str, ...]:
+    """Headings above the passage, then those in it. A passage stands below headings that all of it has in common, or
+    begins with the last of its own, and may then go on with sections of other ones. `levels`: of the headings in it."""
     outer = tuple(chunk.heading_path)
     for shared in range(min(len(outer), len(inside)), 0, -1):
         if outer[-shared:] == inside[:shared]:
             return (*outer, *inside[shared:])
-    return (*outer, *inside)
+    first = _MARKS.match(chunk.text)
+    if first is None or not inside or not outer or levels.get(outer[-1]) != len(first[1]):
+        return (*outer, *inside)
+    above = len(outer) - 1 - (len(first[1]) - levels.get(inside[0], len(first[1])))
+    return (*outer[: max(0, above)], *inside)
