@@ -23,6 +23,7 @@ commands are for, at a glance: [commands](../reference.md#commands).
 """
 _TITLE = re.compile(r"\A# .*\n")
 _SHORTENED_LIST = re.compile(r"\*\*Commands\*\*:\n\n(?:\* .*\n)+\n")  # the sections below say the whole
+_STYLE = re.compile(r"(?m)^\[dim\]|\[/dim\]$")  # of a terminal
 _EMPTY_OPTIONS = re.compile(r"\*\*Options\*\*:\n\n+(?!\*)")
 
 
@@ -40,5 +41,5 @@ def page() -> str:
     text = get_docs_for_click(obj=group, ctx=typer.Context(group, info_name="webrag"), name="webrag")
     text = _TITLE.sub(HEAD, text).replace(f"{REPOSITORY}/", "")  # files of this clone that are defaults
     text = re.sub(r"(?m)^\* `--help`: .*\n", "", _SHORTENED_LIST.sub("", text))
-    text = _EMPTY_OPTIONS.sub("", text)
+    text = _STYLE.sub("", _EMPTY_OPTIONS.sub("", text))
     return re.sub(r"\n{3,}", "\n\n", text.replace(".  [", ". [")).strip() + "\n"

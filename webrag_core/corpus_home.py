@@ -86,4 +86,5 @@ def announce_new(home: Path) -> None:
     if home == corpus_home() and not (home / "postgres" / "PG_VERSION").exists():
         import logging
 
-        logging.getLogger(__name__).warning("new corpus at %s (set WEBRAG_HOME to have it elsewhere)", home.absolute())
+        elsewhere = "" if os.environ.get("WEBRAG_HOME") else " (set WEBRAG_HOME to have it elsewhere)"
+        logging.getLogger(__name__).warning("new corpus at %s%s", home.absolute(), elsewhere)

@@ -201,7 +201,15 @@ def test_a_private_address_is_not_attached_unless_it_is_allowed(webrag_here: Web
     assert refused.returncode == 2
     assert f"here WEBRAG_ALLOW_HOSTS={place} [blocked_address]" in refused.stderr
     assert "WEBRAG_ALLOW_HOSTS=host:port" in webrag_here("source", "add", "http://127.0.0.1/").stderr
-    assert webrag_here("source", "add", f"{live_site}/docs/", WEBRAG_ALLOW_HOSTS=place).returncode == 0
+    beside = webrag_here("source", "add", f"{live_site}/docs/", WEBRAG_ALLOW_HOSTS="127.0.0.1:9")
+    assert f"here WEBRAG_ALLOW_HOSTS=127.0.0.1:9,{place} [blocked_address]" in beside.stderr
+    added = webrag_here("source", "add", f"{live_site}/docs/", "--pages", "40", WEBRAG_ALLOW_HOSTS=place)
+    assert (added.returncode, "already" in added.stderr) == (0, False)
+    again = webrag_here("source", "add", f"{live_site}/docs/", "--hours", "3", WEBRAG_ALLOW_HOSTS=place)
+    assert (
+        "was attached already, and is now kept otherwise: page limit 40, now 500, hours as the settings say"
+        in again.stderr
+    )
     assumed = webrag_here("source", "add", f"{place}/wiki", "--json", WEBRAG_ALLOW_HOSTS=place)
     assert json.loads(assumed.stdout)["seed_url"] == f"http://{place}/wiki"
     assert f"{place}/wiki means http://{place}/wiki" in assumed.stderr

@@ -20,9 +20,11 @@ from webrag_core.corpus.forget import Removal, allow_again
 from webrag_core.corpus.refresh import Advance, RefreshReport
 from webrag_core.corpus.removal_list import keep_removals
 from webrag_core.corpus.sources import (
+    Source,
     attach_source,
     detach_source,
     find_source,
+    list_sources,
     pause_sources,
     source_name,
     sources_to_refresh,
@@ -187,6 +189,7 @@ class AddSource(SourceParameters, Upkeep[AttachedSource]):
         url = typed_address(self.url)
         warnings = await closed(url, settings)
         async with database.connection() as connection:
+            before = {source.key: source for source in await list_sources(connection)}
             key = await attach_source(
                 connection,
                 url,
@@ -199,6 +202,8 @@ class AddSource(SourceParameters, Upkeep[AttachedSource]):
                 owners=self.owners,
             )
             source = await find_source(connection, key)
+        if key in before and before[key].attached and (changes := _changes(before[key], source)):
+            warnings.append(f"{key} was attached already, and is now kept otherwise: {changes}")
         await keep_removals(database, settings)  # attaching it allows its pages again
         return AttachedSource(
             source=source.key,
@@ -212,6 +217,14 @@ class AddSource(SourceParameters, Upkeep[AttachedSource]):
             place=source.place,
             warnings=warnings,
         )
+
+
+def _changes(before: Source, now: Source) -> str:
+    """What attaching a source again has changed, in words."""
+    names = {"page_limit": "page limit", "acquirer": "acquirer", "all_text": "all text", "refresh_hours": "hours"}
+    values = ((words, getattr(before, name), getattr(now, name)) for name, words in names.items())
+    shown = ((words, *("as the settings say" if value is None else value for value in two)) for words, *two in values)
+    return ", ".join(f"{words} {old}, now {new}" for words, old, new in shown if old != new)
 
 
 class PausedSources(Contract):

@@ -106,7 +106,7 @@ def list_all(as_json: Json = False) -> None:
                     s.name,
                     s.seed_url,
                     s.page_limit,
-                    "paused" if s.paused else "active",
+                    "paused" if s.paused else "active" if s.attached else "not attached",
                     s.map_entries,
                     s.refresh_hours,
                     s.declared_in,

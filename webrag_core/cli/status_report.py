@@ -63,7 +63,7 @@ def print_agents(agents: Sequence[AgentFigures], replaced: int) -> None:
 def _print_sources(sources: list[SourceStatus]) -> None:
     now = datetime.now(UTC)
     print_table(
-        ("source", "pages", "failed", "gone", "due", "passages", "tokens", "last answered"),
+        ("source", "pages", "failed", "gone", "due", "passages", "tokens", "last reached"),
         [
             (
                 *(source.key, f"{source.ready:,}", source.failed or "–", source.gone or "–", source.due or "–"),

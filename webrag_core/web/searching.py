@@ -62,7 +62,7 @@ class SearchForm:
             return field(query, name)
 
         return cls(
-            words=value_of("q"),
+            words=value_of("q") or value_of("question"),  # as programs name it
             sources=several("source"),
             below=value_of("below"),
             languages=several("language"),

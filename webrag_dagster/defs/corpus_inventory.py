@@ -110,7 +110,7 @@ def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) 
                 "gone": source.gone,
                 "due": source.due,
                 "chunks": source.children,
-                "last answered": f"{source.last_answered:%Y-%m-%d %H:%M}" if source.last_answered else "never",
+                "last reached": f"{source.last_answered:%Y-%m-%d %H:%M}" if source.last_answered else "never",
                 "last attempt": f"failed: {source.failing}" if source.failing else "",
             }
             for source in sorted(status.sources, key=lambda source: -source.ready)
