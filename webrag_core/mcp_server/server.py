@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from mcp.server import MCPServer
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
-from mcp_types import ListToolsResult, PaginatedRequestParams, ToolAnnotations
+from mcp_types import ToolAnnotations
 from pydantic import ValidationError
 
 from webrag_core.acquisition.acquirer import Acquirer
@@ -63,6 +63,7 @@ class WebragServer(MCPServer[Calls]):
             log_level=settings.mcp_log_level,
             subscriptions=False,
         )
+        self.middleware.append(_list_usable_tools)
 
     async def run_on(
         self, incoming: ReadStream[SessionMessage | Exception], outgoing: WriteStream[SessionMessage]
@@ -80,12 +81,6 @@ class WebragServer(MCPServer[Calls]):
         assert tool is not None
         tool.parameters = _without_titles(tool.parameters)
         tool.parameters["additionalProperties"] = False
-
-    async def _handle_list_tools(
-        self, ctx: ServerRequestContext[Calls], params: PaginatedRequestParams | None
-    ) -> ListToolsResult:
-        reach = reach_of_message(ctx)
-        return ListToolsResult(tools=[tool for tool in await self.list_tools() if _may_use(reach, tool.name)])
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Calls, Any] | None = None
@@ -109,6 +104,15 @@ class WebragServer(MCPServer[Calls]):
             if not isinstance(error.__cause__, ValidationError):
                 raise
             return errors.failure(InvalidInputError.code, explained(error.__cause__))
+
+
+async def _list_usable_tools(ctx: ServerRequestContext[Any], call_next: CallNext) -> HandlerResult:
+    """Pass a message on; of the list of tools only those remain that its sender may use."""
+    result = await call_next(ctx)
+    if ctx.method == "tools/list" and isinstance(result, dict):
+        reach = reach_of_message(ctx)
+        return result | {"tools": [tool for tool in result["tools"] if _may_use(reach, tool["name"])]}
+    return result
 
 
 def _may_use(reach: Reach, tool: str) -> bool:
