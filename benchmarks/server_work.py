@@ -113,8 +113,7 @@ def recorded(phase: Callable[[], str]) -> Iterator[list[Statement]]:
 
 
 async def floors(database: Database, statements: Sequence[Statement]) -> dict[str, Floor]:
-    """The floor of each phase. Those that write, begin or end are counted, and cost
-    nothing here."""
+    """The floor of each phase. Statements that write, begin or end are counted, and cost nothing here."""
     results: dict[str, Floor] = {}
     async with database.snapshot() as connection:
         pid = connection.info.backend_pid

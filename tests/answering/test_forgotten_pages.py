@@ -392,9 +392,9 @@ def test_rest(client: httpx2.Client, asked: list[Asked], cited: dict[int, Cited]
                 assert by_number(reply["answer"]["citations"]) == cited[number]
                 assert reply["answer"]["forgotten_citations"] == quotes
             everything = len(SUBSETS[group]) == len(NAMES)
-            given = {ids.said: "answered", ids.nearest: "not_found", ids.evidence: "answered"}[number]
+            status = {ids.said: "answered", ids.nearest: "not_found", ids.evidence: "answered"}[number]
             verdict = reply["run"] if number == ids.evidence else reply["answer"]
-            assert verdict["status"] == ("forgotten" if everything and number != ids.nearest else given)
+            assert verdict["status"] == ("forgotten" if everything and number != ids.nearest else status)
         assert json.loads(got(client, f"/api/answers/{ids.said}"))["answer"]["forgotten_sentences"] == sentences
 
 

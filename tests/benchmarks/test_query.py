@@ -26,8 +26,8 @@ def test_every_phase_of_a_query_is_timed(settings: Settings) -> None:
     async def body() -> dict[str, Any]:
         async with Corpus.open(settings, LocalSite({})) as corpus:
             await index_cuts(corpus, cut_pages(pages(), 400))
-            found = await search_corpus(corpus, "Which part is about thing 21?")
-            assert found.citations  # proved against the stored text
+            result = await search_corpus(corpus, "Which part is about thing 21?")
+            assert result.citations  # proved against the stored text
             return cast("dict[str, Any]", await measure(corpus, {"own": ["thing 21", "part 7 of the howto"]}))
 
     function = citations.prove_citations

@@ -108,13 +108,13 @@ def test_an_attempt_that_no_page_answers_is_told_from_an_answer(
 
     async def run() -> None:
         async with opened(settings, {A: page("alpha"), B: page("beta")}) as (corpus, site):
-            began, kept = datetime.now(UTC), dict(site.pages)
+            began, pages = datetime.now(UTC), dict(site.pages)
             site.pages.clear()
             await refresh(corpus)
             answered, failing, printed = await status(corpus)
             assert (answered < began, failing) == (True, "not_found")
             assert f"{KEY}: the last attempt failed, just now: not there [not_found]" in printed
-            site.pages[A] = kept[A]
+            site.pages[A] = pages[A]
             await refresh(corpus)
             answered, failing, printed = await status(corpus)
             assert (answered > began, failing) == (True, None)

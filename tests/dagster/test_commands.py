@@ -107,9 +107,9 @@ def test_up_lives_without_the_page_where_its_port_is_in_use(
         port = taken.getsockname()[1]
         monkeypatch.setenv("MCP_PORT", str(port))
         assert not commands.can_serve_page(load_settings())
-    told = capsys.readouterr().err
-    assert f"the page to ask on is not served: port {port} of 127.0.0.1 is in use" in told
-    assert "MCP_PORT" in told
+    stderr = capsys.readouterr().err
+    assert f"the page to ask on is not served: port {port} of 127.0.0.1 is in use" in stderr
+    assert "MCP_PORT" in stderr
     assert commands.can_serve_page(load_settings())
 
 

@@ -28,7 +28,6 @@ from webrag_core.answering.compose.windows import lead_of, reading_of
 from webrag_core.answering.gathering import Gathered
 from webrag_core.answering.models import Band
 from webrag_core.answering.units import Unit
-from webrag_core.answering.wanted.definitions import defining
 from webrag_core.answering.wanted.fact import Fact
 from webrag_core.answering.wanted.thing import Thing
 from webrag_core.errors import IntegrityError
@@ -131,10 +130,8 @@ def confidence_of(choices: Sequence[Choice], draft: Draft) -> float:
 
 def with_definition(confidence: float, choices: Sequence[Choice], draft: Draft) -> float:
     """The confidence, raised to band medium where the question asks what a term is, and a sentence says that."""
-    if len(draft.facts) == 1 and draft.facts[0].term:
-        says = defining(draft.units, draft.facts[0].term)
-        if any(says[choice.index] for choice in choices):
-            return max(confidence, SURE_AT)
+    if len(draft.explains) == 1 and any(draft.explains[0][choice.index] for choice in choices):
+        return max(confidence, SURE_AT)
     return confidence
 
 

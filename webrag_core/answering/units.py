@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 
 from webrag_core.answering.proof.moves import cells_sentence, is_only_header, is_row_of_texts, row_sentence
@@ -86,6 +87,16 @@ class Unit:
         """Whether it may tell how something is done: a step, or what is said of an option or a function."""
         return self.is_step or "definition_list" in self.flags
 
+    @property
+    def asks(self) -> bool:
+        """Whether it asks something, and so says nothing."""
+        return self.text.endswith("?") and self.kind != "code"
+
+    def stands_below(self, other: Unit) -> bool:
+        """Whether it stands in the passage of another unit, under the same heading or one below that."""
+        path = other.heading_path
+        return self.chunk.chunk_id == other.chunk.chunk_id and self.heading_path[: len(path)] == path
+
     def stands_with(self, other: Unit) -> bool:
         """Whether another unit stands in the same passage, under the same heading."""
         return self.chunk.chunk_id == other.chunk.chunk_id and self.heading_path == other.heading_path
@@ -147,7 +158,6 @@ def _units(ranked_chunk: RankedChunk, rank: int) -> Iterator[Unit]:
     chunk = ranked_chunk.chunk
     lead: str = ""  # the sentence before
     under: tuple[str, ...] = ()  # its headings
-    levels = _heading_levels(chunk.text)
     for start, end, header, block in _spans(chunk.text, chunk.language):
         markdown = chunk.text[start:end]
         row = None if header is None else row_sentence(chunk.text[slice(*header)], markdown)
@@ -158,7 +168,7 @@ def _units(ranked_chunk: RankedChunk, rank: int) -> Iterator[Unit]:
         if end - start > _MAX_CHARS or not _WORD.search(text) or _says_nothing(text, chunk.title or ""):
             continue
         at = chunk.char_start
-        path = _path(chunk, block.heading_path, levels)
+        path = _path(chunk, block.heading_path)
         step = _STEP_HEADING.match(markdown) if kind == "heading" else None
         if step is not None:
             path = path[:-1]
@@ -243,21 +253,25 @@ def _kind(text: str, block: Block) -> str:
     return "table" if block.kind == "paragraph" and text.startswith("|", block.start) else block.kind
 
 
-def _heading_levels(text: str) -> dict[str, int]:
+@lru_cache(maxsize=32)  # asked for each unit of a passage
+def _heading_levels(text: str) -> Mapping[str, int]:
     """The levels, from 1, of the headings in a passage."""
     marks = ((_MARKS.match(text, block.start), block) for block in parse_blocks(text) if block.kind == "heading")
     return {block.heading_path[-1]: len(mark[1]) for mark, block in marks if mark is not None and block.heading_path}
 
 
-def _path(chunk: RetrievedChunk, inside: tuple[str, ...], levels: Mapping[str, int]) -> tuple[str, ...]:
+def _path(chunk: RetrievedChunk, inside: tuple[str, ...]) -> tuple[str, ...]:
     """Headings above the passage, then those in it. A passage stands below headings that all of it has in common, or
-    begins with the last of its own, and may then go on with sections of other ones. `levels`: of the headings in it."""
+    begins with the last of its own, and may then go on with sections of other ones."""
     outer = tuple(chunk.heading_path)
     for shared in range(min(len(outer), len(inside)), 0, -1):
         if outer[-shared:] == inside[:shared]:
             return (*outer, *inside[shared:])
     first = _MARKS.match(chunk.text)
-    if first is None or not inside or not outer or levels.get(outer[-1]) != len(first[1]):
+    if first is None or not inside or not outer:
+        return (*outer, *inside)
+    levels = _heading_levels(chunk.text)
+    if levels.get(outer[-1]) != len(first[1]):
         return (*outer, *inside)
     above = len(outer) - 1 - (len(first[1]) - levels.get(inside[0], len(first[1])))
     return (*outer[: max(0, above)], *inside)

@@ -26,6 +26,7 @@ from webrag_core.corpus.sources import (
     find_source,
     list_sources,
     pause_sources,
+    section_at,
     source_name,
     sources_to_refresh,
 )
@@ -189,8 +190,9 @@ class AddSource(SourceParameters, Upkeep[AttachedSource]):
         url = typed_address(self.url)
         warnings = await closed(url, settings)
         async with database.connection() as connection:
-            before = {source.key: source for source in await list_sources(connection)}
-            key = await attach_source(
+            *_, key = section_at(url, self.prefix)
+            before = next(iter(await list_sources(connection, [key])), None)
+            await attach_source(
                 connection,
                 url,
                 self.pages,
@@ -202,7 +204,7 @@ class AddSource(SourceParameters, Upkeep[AttachedSource]):
                 owners=self.owners,
             )
             source = await find_source(connection, key)
-        if key in before and before[key].attached and (changes := _changes(before[key], source)):
+        if before is not None and before.attached and (changes := _changes(before, source)):
             warnings.append(f"{key} was attached already, and is now kept otherwise: {changes}")
         await keep_removals(database, settings)  # attaching it allows its pages again
         return AttachedSource(
@@ -223,8 +225,8 @@ def _changes(before: Source, now: Source) -> str:
     """What attaching a source again has changed, in words."""
     names = {"page_limit": "page limit", "acquirer": "acquirer", "all_text": "all text", "refresh_hours": "hours"}
     values = ((words, getattr(before, name), getattr(now, name)) for name, words in names.items())
-    shown = ((words, *("as the settings say" if value is None else value for value in two)) for words, *two in values)
-    return ", ".join(f"{words} {old}, now {new}" for words, old, new in shown if old != new)
+    texts = ((words, *("as the settings say" if value is None else value for value in two)) for words, *two in values)
+    return ", ".join(f"{words} {old}, now {new}" for words, old, new in texts if old != new)
 
 
 class PausedSources(Contract):

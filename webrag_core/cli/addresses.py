@@ -65,8 +65,8 @@ def way_out(code: str) -> str:
     if code == Reason.BLOCKED_ADDRESS:
         typed = (_typed.get() or {}).values()
         if places := dict.fromkeys(filter(None, map(_closed_place, typed))):
-            allowed = filter(None, os.environ.get("WEBRAG_ALLOW_HOSTS", "").split(","))
-            return f", here WEBRAG_ALLOW_HOSTS={','.join((*allowed, *places))}"
+            hosts = filter(None, os.environ.get("WEBRAG_ALLOW_HOSTS", "").split(","))
+            return f", here WEBRAG_ALLOW_HOSTS={','.join((*hosts, *places))}"
     return ""
 
 

@@ -236,8 +236,8 @@ def _title(body: bytes) -> str | None:
 
 
 def _header_mark(headers: Mapping[str, str]) -> str | None:
-    named = (name for name, value in WALL_HEADERS.items() if value.search(headers.get(name, "")))
-    return next((f"the header {name}" for name in named), None)
+    names = (name for name, value in WALL_HEADERS.items() if value.search(headers.get(name, "")))
+    return next((f"the header {name}" for name in names), None)
 
 
 def _mark(body: bytes) -> str | None:

@@ -271,6 +271,14 @@ async def sources_of_urls(connection: AsyncConnection, urls: Sequence[str]) -> l
     return [(str(key), int(shards)) for key, shards in await cursor.fetchall()]
 
 
+def section_at(url: str, prefix: str | None = None) -> tuple[str, str, str]:
+    """The canonical `url`, the prefix and the key of the section that begins there, as of `attach_source`. Raises
+    FetchError(INVALID_URL), InvalidInputError for a prefix that is no path."""
+    url = canonicalise(url)
+    prefix = checked_prefix(url, section_prefix(url) if prefix is None else prefix)
+    return url, prefix, section_key(url, prefix)
+
+
 async def attach_source(
     connection: AsyncConnection,
     url: str,
@@ -290,9 +298,7 @@ async def attach_source(
     everything that they show is kept. Attaching again replaces all of this, but for a `name` and `owners` that are not
     given. Raises FetchError(INVALID_URL), InvalidInputError for a source that a file declares.
     """
-    url = canonicalise(url)
-    prefix = checked_prefix(url, section_prefix(url) if prefix is None else prefix)
-    key = section_key(url, prefix)
+    url, prefix, key = section_at(url, prefix)
     async with connection.transaction():
         await lock_host(connection, key)
         cursor = await connection.execute(

@@ -237,13 +237,13 @@ class CountedTerms:
     values: dict[str, object]
     cursor: AsyncCursor | None
     postings: Postings | None = None
-    read: list[CountedTerm] = field(default_factory=list)
+    counts: list[CountedTerm] = field(default_factory=list)
 
     async def terms(self) -> list[CountedTerm]:
         """The terms in order, each with its number of parents."""
-        if self.cursor is not None and not self.read:
-            self.read.extend(self._counted(await self.cursor.fetchall()))
-        return self.read
+        if self.cursor is not None and not self.counts:
+            self.counts.extend(self._counted(await self.cursor.fetchall()))
+        return self.counts
 
     def _counted(self, rows: Sequence[tuple[Any, ...]]) -> list[CountedTerm]:
         if self.postings is None:

@@ -172,7 +172,7 @@ class Scope:
             "scope_months": self.month_ids,
             "scope_ends": None if self.month_ids is None else self.end_ids,
         }
-        return {name: _kept_id_array(values) for name, values in ids.items() if values is not None}
+        return {name: _repeated_id_array(values) for name, values in ids.items() if values is not None}
 
     @property
     def kept_condition(self) -> LiteralString:
@@ -352,9 +352,9 @@ async def scope_size(connection: AsyncConnection, scope: Scope) -> ScopeSize:
     """What can be found in `scope`, from counts that are kept: per source and kind, or per document where they are
     listed. Documents without a chunk do not count."""
     if scope.document_ids is None:
-        kept = _KEPT if scope.month_ids is None else _KEPT_OF_MONTHS
+        sizes = _KEPT if scope.month_ids is None else _KEPT_OF_MONTHS
         cursor = await connection.execute(
-            kept.format(inside=scope.kept_condition),
+            sizes.format(inside=scope.kept_condition),
             scope.parameters,
             prepare=None if scope.month_ids is None else False,  # as below
         )
@@ -393,9 +393,7 @@ async def _in_months(connection: AsyncConnection, scope: Scope, date: str, range
     return replace(scope, month_ids=tuple(whole), end_ids=tuple(sorted(ends)))
 
 
-@lru_cache(maxsize=16)
-def _kept_id_array(ids: tuple[int, ...]) -> str:
-    return id_array(ids)
+_repeated_id_array = lru_cache(maxsize=16)(id_array)  # of a scope, in each of its statements
 
 
 async def _of_sources(connection: AsyncConnection, keys: Sequence[str]) -> tuple[int, ...]:

@@ -32,7 +32,7 @@ Safe = Callable[[list[Unit], str], tuple[list[Unit], Mapping[str, int]]]
 class Draft:
     """The units of the evidence, and their scores for each part of the question (the question itself without parts).
     `withheld` = the number of units that must not become sentences, by cause. `things` and `facts` say, per part, which
-    units are about what it names, and what it asks for."""
+    units are about what it names, and what it asks for; `explains`, which say what the term is that it asks for."""
 
     parts: tuple[str, ...]
     units: list[Unit]
@@ -41,6 +41,7 @@ class Draft:
     withheld: Mapping[str, int]
     things: list[Thing]
     facts: list[Fact]
+    explains: list[NDArray[np.bool_]]
 
     @property
     def best_of_all(self) -> list[int]:
@@ -67,7 +68,7 @@ async def draft_of(
     things = [thing_of(part, units) for part in aspects]
     whole = things[0] if len(aspects) == 1 else thing_of(question, units)
     of_question = features_about(question, units, whole)
-    scores, facts = [], []
+    scores, facts, explains = [], [], []
     for part, thing in zip(aspects, things, strict=True):
         queries = [Query(question, whole, of_question)]
         if part != question:
@@ -77,18 +78,18 @@ async def draft_of(
             relevance = await reranker.relevance(part, units, fitted_scores(queries[-1].features))
         facts.append(fact_of(part))
         holds = np.fromiter((facts[-1].is_in(unit) for unit in units), dtype=np.bool_)
-        explains = defining(units, facts[-1].term)
+        explains.append(defining(units, facts[-1].term))
         window = await window_readings([query.text for query in queries], units, reader)
-        first = holds & explains if (holds & explains).any() else holds
+        first = holds & explains[-1] if (holds & explains[-1]).any() else holds
         scored = await score_units(queries, units, reader, window, relevance, first)
-        scored = definitions_first(explains, scored)
+        scored = definitions_first(explains[-1], scored)
         scores.append(of_those_with(holds, scored, units) if facts[-1].values else scored)
     warnings = []
     if reader is not None and reader.failure is not None:
         warnings.append(f"composed without the reading model: {reader.failure}")
     if reranker is not None and reranker.failure is not None:
         warnings.append(f"sentences ordered without the reranker: {reranker.failure}")
-    return Draft(aspects, units, scores, warnings, withheld, things, facts)
+    return Draft(aspects, units, scores, warnings, withheld, things, facts, explains)
 
 
 def merged(units: Sequence[Unit], allowed: Sequence[Sequence[bool]]) -> list[Unit]:
@@ -114,8 +115,8 @@ def merged(units: Sequence[Unit], allowed: Sequence[Sequence[bool]]) -> list[Uni
 def definitions_first(explains: NDArray[np.bool_], scores: UnitScores) -> UnitScores:
     """Scores in which the best of the units that say what the term is (`explains`) comes before all others. Only units
     that the reader read count, where it read any."""
-    read = ~np.isnan(scores.reading)
-    able = scores.allowed & explains & (read if read.any() else True)
+    has_reading = ~np.isnan(scores.reading)
+    able = scores.allowed & explains & (has_reading if has_reading.any() else True)
     if not able.any():
         return scores
     ahead = scores.total[scores.allowed].max() + _AHEAD - scores.total[able].max()

@@ -23,7 +23,7 @@ def entry_of(units: Sequence[Unit], index: int, form: Form) -> list[int]:
     if unit.kind == "term":
         described = _description(units, index)
         return [index] if described is None else entry_of(units, described, form)
-    if asks(unit):
+    if unit.asks:
         answer = _answer_of(units, index)
         return [index] if answer is None else entry_of(units, answer, form)
     if unit.is_listed:
@@ -39,11 +39,6 @@ def entry_of(units: Sequence[Unit], index: int, form: Form) -> list[int]:
     if after and (unit.text.endswith(OPEN_ENDS) or form in _WHOLE_LISTS or units[after[0]].kind == "code"):
         return [index, *after]
     return [index, *_described_behind(units, index)] if unit.text.endswith(OPEN_ENDS) else [index]
-
-
-def asks(unit: Unit) -> bool:
-    """Whether a unit asks something, and so says nothing."""
-    return unit.text.endswith("?") and unit.kind != "code"
 
 
 def beginning_of(units: Sequence[Unit], index: int, named: frozenset[str]) -> int:
@@ -121,10 +116,7 @@ def _description(units: Sequence[Unit], index: int) -> int | None:
     term = units[index]
     for after in range(index + 1, len(units)):
         unit = units[after]
-        if (
-            unit.chunk.chunk_id != term.chunk.chunk_id
-            or unit.heading_path[: len(term.heading_path)] != term.heading_path
-        ):
+        if not unit.stands_below(term):
             return None
         if unit.kind != "term":
             return after
@@ -134,22 +126,20 @@ def _description(units: Sequence[Unit], index: int) -> int | None:
 def _answer_of(units: Sequence[Unit], index: int) -> int | None:
     """The unit behind the question `index`, in the same passage under the same heading, that asks nothing itself."""
     after = index + 1
-    if after < len(units) and units[after].stands_with(units[index]) and not asks(units[after]):
+    if after < len(units) and units[after].stands_with(units[index]) and not units[after].asks:
         return after
     return None
 
 
 def _described_behind(units: Sequence[Unit], index: int) -> list[int]:
     """The descriptions of the terms that follow unit `index` below its heading."""
-    depth = len(units[index].heading_path)
-    behind = takewhile(
-        lambda after: (
-            units[after].chunk.chunk_id == units[index].chunk.chunk_id
-            and units[after].heading_path[:depth] == units[index].heading_path
-            and (units[after].kind == "term" or len(units[after].heading_path) > depth)
-        ),
-        range(index + 1, len(units)),
-    )
+    lead = units[index]
+
+    def belongs(after: int) -> bool:
+        unit = units[after]
+        return unit.stands_below(lead) and (unit.kind == "term" or unit.heading_path != lead.heading_path)
+
+    behind = takewhile(belongs, range(index + 1, len(units)))
     return [after for after in behind if units[after].kind != "term"]
 
 

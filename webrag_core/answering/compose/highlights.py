@@ -79,12 +79,11 @@ def _announced(units: Sequence[Unit], members: Sequence[int]) -> list[int]:
     if lead is None:
         return []
     announced: list[int] = []
-    path, left = units[lead].heading_path, _ANNOUNCED_WORDS
+    left = _ANNOUNCED_WORDS
     for after in range(lead + 1, len(units)):
         before, unit = units[after - 1], units[after]
         left -= word_count(unit.text)
-        is_inside = unit.chunk.chunk_id == before.chunk.chunk_id and unit.heading_path[: len(path)] == path
-        if left < 0 or not is_inside or _WORD.search(before.slice((before.end, unit.start))):
+        if left < 0 or not unit.stands_below(units[lead]) or _WORD.search(before.slice((before.end, unit.start))):
             break
         announced.append(after)
     return announced

@@ -39,7 +39,7 @@ def say(unit: Unit, *, introduces: bool = False, label: str = "") -> Saying | No
     """The unit as a sentence; None when it only announces what follows, unless it `introduces` what is said behind it,
     when it asks something, and when it cannot be proved. `label`: the heading or title that is said before it."""
     text = unit.text
-    if (text.endswith(":") and not introduces) or (text.endswith("?") and unit.kind != "code"):
+    if (text.endswith(":") and not introduces) or unit.asks:
         return None
     if unit.kind not in ("code", "table"):
         text = trimmed(text)
