@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from webrag_core.answering.proof.moves import cells_sentence, is_only_header, is_row_of_texts, row_sentence
-from webrag_core.indexing.markdown import Block, parse_blocks, without_link_lines
+from webrag_core.indexing.markdown import Block, parse_blocks, says_beside_links, without_link_lines
 from webrag_core.indexing.sentences import LIST_ITEM, sentences_of
 from webrag_core.indexing.unit_text import unit_text
 from webrag_core.retrieval.merging import by_score
@@ -69,7 +69,7 @@ class Unit:
     lead: str = ""  # of an item, a table row and code: the sentence that introduces it
     places: int = 1  # pages that say the same
     is_item: bool = False  # of a list, or a sentence of an item
-    is_link: bool = False  # an item of links alone: a part of its list, and no answer by itself
+    is_link: bool = False  # an item with little beside its links: a part of its list, and no answer by itself
     step: int | None = None  # of a heading that names a step, its number
 
     @property
@@ -176,7 +176,8 @@ def _units(ranked_chunk: RankedChunk, rank: int) -> Iterator[Unit]:
             block.kind == "paragraph" and _is_item(chunk.text, block.start, lead if path == under else "")
         )
         is_link = not without_link_lines(markdown).strip()
-        if is_link and not (is_item and lead and path == under and _leads_away(markdown, chunk.source_url)):
+        is_promise = is_link and not (is_item and says_beside_links(markdown))
+        if is_promise and not (is_item and lead and path == under and _leads_away(markdown, chunk.source_url)):
             continue
         introduced = (is_item or kind in ("code", "table")) and path == under and step is None
         yield Unit(

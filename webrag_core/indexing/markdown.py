@@ -130,6 +130,11 @@ def without_link_lines(markdown: str) -> str:
     )
 
 
+def says_beside_links(line: str) -> bool:
+    """Whether a word stands beside the links of a line: "Choose [Insert - Footnote](…)"."""
+    return _WORD.search(_LINK.sub("", line)) is not None
+
+
 def _is_first_name(lines: Sequence[str], place: int) -> bool:
     """Whether a line is the first of its paragraph, no heading, and a few words alone."""
     is_first = place == 0 or not lines[place - 1].strip()
