@@ -35,9 +35,10 @@ class Saying:
         return word_count(self.text)
 
 
-def say(unit: Unit, *, introduces: bool = False, label: str = "") -> Saying | None:
+def say(unit: Unit, *, introduces: bool = False, label: str = "", alone: bool = True) -> Saying | None:
     """The unit as a sentence; None when it only announces what follows, unless it `introduces` what is said behind it,
-    when it asks something, and when it cannot be proved. `label`: the heading or title that is said before it."""
+    when it asks something, and when it cannot be proved. `label`: the heading or title that is said before it.
+    Without, its nearest heading is where it would not stand `alone`."""
     text = unit.text
     if (text.endswith(":") and not introduces) or unit.asks:
         return None
@@ -45,7 +46,7 @@ def say(unit: Unit, *, introduces: bool = False, label: str = "") -> Saying | No
         text = trimmed(text)
     if label and unit.kind != "code":
         text = under(label, text)
-    elif unit.kind != "code" and needs_context(unit):
+    elif alone and unit.kind != "code" and needs_context(unit):
         text = under(heading_of(unit), text)
     quotes = quotes_of(unit)
     proof = prove(text, quotes)

@@ -87,8 +87,14 @@ class _Selection:
         sayings: list[tuple[int, Saying]] = []
         room, left_out = self.room, 0
         for place, member in enumerate(members):
-            saying = say(self.units[member], introduces=member != members[-1], label="" if len(members) > 1 else label)
-            least = 1 if len(members) > 1 or _NUMBER.search(self.units[member].text) else _LEAST_WORDS
+            unit = self.units[member]
+            saying = say(
+                unit,
+                introduces=member != members[-1],
+                label="" if len(members) > 1 else label,
+                alone=place == 0 or unit.heading_path != self.units[members[place - 1]].heading_path,
+            )
+            least = 1 if len(members) > 1 or _NUMBER.search(unit.text) else _LEAST_WORDS
             if saying is None or saying.words < least or (len(members) == 1 and repeats(saying.unit, self.chosen)):
                 return False
             if saying.words > room:
