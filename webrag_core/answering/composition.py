@@ -69,7 +69,7 @@ async def compose(
     """Score the evidence, choose, and judge what is chosen. A `reranker` orders the sentences."""
     chosen = await choose(question, gathered, settings, reranker)
     draft, choices = chosen.draft, chosen.choices
-    sure = confidence.with_definition(confidence.confidence_of(choices, draft), choices, draft)
+    sure = confidence.with_what_is_meant(confidence.confidence_of(choices, draft), choices, draft)
     return replace(
         chosen,
         sure=confidence.within_meaning(sure, choices, chosen.form, draft.things, draft.facts),
@@ -92,6 +92,9 @@ async def choose(
         safe=partial(guard.safe_units, form=form),
     )
     supports = [confidence.supports(score) for score in draft.scores]
+    section = draft.section_said
+    if section is not None and question.form is None:
+        form = "list" if section.needs else "steps"
     choices = select(
         draft.units,
         draft.scores,
@@ -102,6 +105,9 @@ async def choose(
         draft.facts,
         draft.things,
     )
+    if section is not None:  # its lists are the answer: what else is likely is about something else
+        entries = {choice.entry for choice in choices if draft.meant[0][choice.index]}
+        choices = [choice for choice in choices if choice.entry in entries]
     return Composition(draft, form, supports, choices, highlights(draft.units, draft.best_of_all))
 
 

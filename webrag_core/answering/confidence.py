@@ -128,9 +128,10 @@ def confidence_of(choices: Sequence[Choice], draft: Draft) -> float:
     return float(_table("confidence", table).of(features[None, :])[0])
 
 
-def with_definition(confidence: float, choices: Sequence[Choice], draft: Draft) -> float:
-    """The confidence, raised to band medium where the question asks what a term is, and a sentence says that."""
-    if len(draft.explains) == 1 and any(draft.explains[0][choice.index] for choice in choices):
+def with_what_is_meant(confidence: float, choices: Sequence[Choice], draft: Draft) -> float:
+    """The confidence, raised to band medium where a sentence is what the question means by its grammar
+    (`Draft.meant`)."""
+    if len(draft.meant) == 1 and any(draft.meant[0][choice.index] for choice in choices):
         return max(confidence, SURE_AT)
     return confidence
 

@@ -16,6 +16,7 @@ from webrag_core.answering.compose.windows import window_readings
 from webrag_core.answering.units import Unit, units_of
 from webrag_core.answering.wanted.definitions import defining
 from webrag_core.answering.wanted.fact import Fact, fact_of
+from webrag_core.answering.wanted.sections import Section, listed_for
 from webrag_core.answering.wanted.thing import Thing, thing_of
 from webrag_core.retrieval.models import RankedChunk
 from webrag_core.retrieval.reader import Reader
@@ -32,7 +33,8 @@ Safe = Callable[[list[Unit], str], tuple[list[Unit], Mapping[str, int]]]
 class Draft:
     """The units of the evidence, and their scores for each part of the question (the question itself without parts).
     `withheld` = the number of units that must not become sentences, by cause. `things` and `facts` say, per part, which
-    units are about what it names, and what it asks for; `explains`, which say what the term is that it asks for."""
+    units are about what it names, and what it asks for; `meant`, which say what the term is that it asks for,
+    or are the steps of the thing, or what it needs."""
 
     parts: tuple[str, ...]
     units: list[Unit]
@@ -41,7 +43,13 @@ class Draft:
     withheld: Mapping[str, int]
     things: list[Thing]
     facts: list[Fact]
-    explains: list[NDArray[np.bool_]]
+    meant: list[NDArray[np.bool_]]
+
+    @property
+    def section_said(self) -> Section | None:
+        """What a question of one part asks the lists of, where the evidence has any that may answer."""
+        section = self.facts[0].section if len(self.facts) == 1 else None
+        return section if section is not None and (self.meant[0] & self.scores[0].allowed).any() else None
 
     @property
     def best_of_all(self) -> list[int]:
@@ -68,7 +76,7 @@ async def draft_of(
     things = [thing_of(part, units) for part in aspects]
     whole = things[0] if len(aspects) == 1 else thing_of(question, units)
     of_question = features_about(question, units, whole)
-    scores, facts, explains = [], [], []
+    scores, facts, meant = [], [], []
     for part, thing in zip(aspects, things, strict=True):
         queries = [Query(question, whole, of_question)]
         if part != question:
@@ -78,18 +86,18 @@ async def draft_of(
             relevance = await reranker.relevance(part, units, fitted_scores(queries[-1].features))
         facts.append(fact_of(part))
         holds = np.fromiter((facts[-1].is_in(unit) for unit in units), dtype=np.bool_)
-        explains.append(defining(units, facts[-1].term))
+        meant.append(defining(units, facts[-1].term) | listed_for(units, facts[-1].section))
         window = await window_readings([query.text for query in queries], units, reader)
-        first = holds & explains[-1] if (holds & explains[-1]).any() else holds
+        first = holds & meant[-1] if (holds & meant[-1]).any() else holds
         scored = await score_units(queries, units, reader, window, relevance, first)
-        scored = definitions_first(explains[-1], scored)
+        scored = meant_first(meant[-1], scored)
         scores.append(of_those_with(holds, scored, units) if facts[-1].values else scored)
     warnings = []
     if reader is not None and reader.failure is not None:
         warnings.append(f"composed without the reading model: {reader.failure}")
     if reranker is not None and reranker.failure is not None:
         warnings.append(f"sentences ordered without the reranker: {reranker.failure}")
-    return Draft(aspects, units, scores, warnings, withheld, things, facts, explains)
+    return Draft(aspects, units, scores, warnings, withheld, things, facts, meant)
 
 
 def merged(units: Sequence[Unit], allowed: Sequence[Sequence[bool]]) -> list[Unit]:
@@ -112,11 +120,11 @@ def merged(units: Sequence[Unit], allowed: Sequence[Sequence[bool]]) -> list[Uni
     return [replace(units[index], places=len(pages[index])) for index in sorted(pages)]
 
 
-def definitions_first(explains: NDArray[np.bool_], scores: UnitScores) -> UnitScores:
-    """Scores in which the best of the units that say what the term is (`explains`) comes before all others. Only units
-    that the reader read count, where it read any."""
+def meant_first(meant: NDArray[np.bool_], scores: UnitScores) -> UnitScores:
+    """Scores in which the best of the units that are `meant` comes before all others. Only units that the reader
+    read count, where it read any."""
     has_reading = ~np.isnan(scores.reading)
-    able = scores.allowed & explains & (has_reading if has_reading.any() else True)
+    able = scores.allowed & meant & (has_reading if has_reading.any() else True)
     if not able.any():
         return scores
     ahead = scores.total[scores.allowed].max() + _AHEAD - scores.total[able].max()
