@@ -119,3 +119,28 @@ def test_the_list_below_the_name_is_the_whole_answer(settings: Settings) -> None
         ["Fold the sheet twice.", "Choose Press – Warm.", "Press the flap down."],
     ]
     assert all(answer.confidence >= 0.7 for answer in (steps, needs, part, letter))
+
+
+def test_what_stands_below_both_names_comes_first(settings: Settings) -> None:
+    def island(name: str, tongue: str, port: str) -> str:
+        return page(
+            name,
+            f"<h2>People</h2><h3>Languages</h3><p>{tongue} 90 %, English 6 %.</p><h2>Economy</h2>"
+            f"<p>{name} sells fish and speaks many languages at work, the harbour of {name} among others.</p>"
+            f"<h3>Harbour</h3><ul><li>name: {port}</li><li>depth: 9 m</li></ul>",
+        )
+
+    pages = {"/": page("Islands", "<p>The languages and harbours of the islands Arra and Bolo.</p>")}
+    pages |= {"/arra": island("Arra", "Arrish", "Old Quay"), "/bolo": island("Bolo", "Bolese", "Sand Bay")}
+
+    async def work() -> list[Answer]:
+        async with Corpus.open(settings, LocalSite(pages)) as corpus:
+            for path in pages:
+                await corpus.add(SITE + path)
+            questions = ("bolo languages", "What is the harbour of Arra?", "what language is best for selling fish")
+            return [await Manager(corpus).answer(Question(question)) for question in questions]
+
+    languages, port, other = asyncio.run(work())
+    assert languages.sentences[0].text == "Bolese 90 %, English 6 %."
+    assert "name: Old Quay" in port.sentences[0].text
+    assert min(languages.confidence, port.confidence) >= 0.7 > other.confidence

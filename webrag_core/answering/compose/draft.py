@@ -14,6 +14,7 @@ from webrag_core.answering.compose.reranked import SentenceReranker
 from webrag_core.answering.compose.sentence_scores import Query, UnitScores, fitted_scores, score_units
 from webrag_core.answering.compose.windows import window_readings
 from webrag_core.answering.units import Unit, units_of
+from webrag_core.answering.wanted.attributes import below_both_names
 from webrag_core.answering.wanted.definitions import defining
 from webrag_core.answering.wanted.fact import Fact, fact_of
 from webrag_core.answering.wanted.sections import Section, listed_for
@@ -86,7 +87,8 @@ async def draft_of(
             relevance = await reranker.relevance(part, units, fitted_scores(queries[-1].features))
         facts.append(fact_of(part))
         holds = np.fromiter((facts[-1].is_in(unit) for unit in units), dtype=np.bool_)
-        meant.append(defining(units, facts[-1].term) | listed_for(units, facts[-1].section))
+        lists = listed_for(units, facts[-1].section)
+        meant.append(defining(units, facts[-1].term) | lists | below_both_names(units, part))
         window = await window_readings([query.text for query in queries], units, reader)
         first = holds & meant[-1] if (holds & meant[-1]).any() else holds
         scored = await score_units(queries, units, reader, window, relevance, first)
