@@ -36,6 +36,11 @@ _NO_DEFINITION = (  # "a separate topic", "an important subject": what is said a
 _CALLED = r"(?:known\s+as|called|termed|referred\s+to\s+as|appelée?s?|nommée?s?|genannt|bezeichnet\s+als)"
 _MEANS = r"(?:means?|denotes?|refers?\s+to|stands?\s+for|describes?|désigne|signifie|bedeutet|bezeichnet)"
 
+_LETTERS = re.compile(r"[A-Za-z]{2,8}")
+_NAME_WORD = late_pattern(
+    r"(?<!\w)(?!(?:of|and|the|for|in|on|to|a|et|de|des|du|la|le|les|und|für|der|die|das)\b)[^\W\d_]+", re.IGNORECASE
+)
+
 
 def term_of(question: str) -> str:
     """The term whose meaning `question` asks for, of at most four words; "" where it asks for something else."""
@@ -59,8 +64,19 @@ def defining(units: Sequence[Unit], term: str) -> NDArray[np.bool_]:
 
 
 def says_what(text: str, term: str) -> bool:
-    """Whether a sentence says what `term` is."""
-    return _pattern(term).search(text) is not None
+    """Whether a sentence says what `term` is, or spells it out: "Automated Teller Machine (ATM)"."""
+    return _pattern(term).search(text) is not None or (
+        _LETTERS.fullmatch(term) is not None and _spells(text, term.upper())
+    )
+
+
+def _spells(text: str, letters: str) -> bool:
+    """Whether the words beside letters in brackets, or those in brackets behind them, begin with these letters."""
+    for match in re.finditer(rf"([^()]{{3,120}})\({letters}\)|(?<!\w){letters}\s?\(([^()]{{3,120}})\)", text):
+        initials = "".join(word[0] for word in _NAME_WORD.findall(match[1] or match[2])).casefold()
+        if initials.endswith(letters.casefold()) if match[1] else initials == letters.casefold():
+            return True
+    return False
 
 
 @lru_cache(maxsize=64)  # asked for each unit of the evidence
