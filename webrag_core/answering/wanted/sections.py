@@ -61,7 +61,8 @@ _OF_STEPS = late_pattern(
 )
 _OF_NEEDS = late_pattern(
     r"\b(?:ingredients?|(?:what\s+)?you(?:['’]ll|\s+will)?\s+need|requirements?|prerequisites?|materials?|equipment|supplies"
-    r"|tools|ingrédients?|matériel|prérequis|ce\s+qu['’]il\s+(?:vous\s+)?faut|zutaten|material|voraussetzungen)\b",
+    r"|documents?\s+(?:needed|required)|tools|ingrédients?|matériel|prérequis|(?:pièces|documents)\s+à\s+fournir"
+    r"|ce\s+qu['’]il\s+(?:vous\s+)?faut|zutaten|material|unterlagen|voraussetzungen)\b",
     re.IGNORECASE,
 )
 _ASIDE = late_pattern(  # behind the name of the thing: where or how it is made at all
