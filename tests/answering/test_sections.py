@@ -104,21 +104,24 @@ def answers(settings: Settings, *questions: str) -> list[Answer]:
 
 
 def test_the_list_below_the_name_is_the_whole_answer(settings: Settings) -> None:
-    steps, needs, part, letter = answers(
+    steps, needs, part, letter, kind = answers(
         settings,
         "how do you make leek soup at home",
         "what is in leek soup",
         "crust ingredients",
         "How do I seal an envelope?",
+        "how do I make soup",
     )
-    texts = [[sentence.text for sentence in answer.sentences] for answer in (steps, needs, part, letter)]
+    texts = [[sentence.text for sentence in answer.sentences] for answer in (steps, needs, part, letter, kind)]
     assert texts == [
         ["[Directions] wash the vegetables well", "melt the fat in a pot", "add the stock"],
         ["[Ingredients] 4 leeks", "1 l stock", "20 g butter"],
         ["[Crust] 200 g flour", "90 g lard"],
         ["Fold the sheet twice.", "Choose Press – Warm.", "Press the flap down."],
+        ["[Leek Soup] wash the vegetables well", "melt the fat in a pot", "add the stock"],
     ]
     assert all(answer.confidence >= 0.7 for answer in (steps, needs, part, letter))
+    assert kind.confidence >= 0.5
 
 
 def test_what_stands_below_both_names_comes_first(settings: Settings) -> None:

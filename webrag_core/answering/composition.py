@@ -12,6 +12,7 @@ from webrag_core.answering.compose.draft import Draft, draft_of
 from webrag_core.answering.compose.features import Array
 from webrag_core.answering.compose.forms import form_of
 from webrag_core.answering.compose.highlights import Shown, highlights
+from webrag_core.answering.compose.one_list import of_one_page
 from webrag_core.answering.compose.reranked import SentenceReranker
 from webrag_core.answering.compose.select import Choice, select
 from webrag_core.answering.compose.timeline import moment_of
@@ -105,9 +106,8 @@ async def choose(
         draft.facts,
         draft.things,
     )
-    if section is not None:  # its lists are the answer: what else is likely is about something else
-        entries = {choice.entry for choice in choices if draft.meant[0][choice.index]}
-        choices = [choice for choice in choices if choice.entry in entries]
+    if section is not None:
+        choices = of_one_page(choices, draft.meant[0])
     return Composition(draft, form, supports, choices, highlights(draft.units, draft.best_of_all))
 
 

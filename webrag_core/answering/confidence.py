@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webrag_core.answering.compose.draft import Draft
+from webrag_core.answering.compose.draft import LIKELY, SURE, Draft
 from webrag_core.answering.compose.features import Array
 from webrag_core.answering.compose.select import Choice
 from webrag_core.answering.compose.sentence_scores import UnitScores
@@ -129,11 +129,10 @@ def confidence_of(choices: Sequence[Choice], draft: Draft) -> float:
 
 
 def with_what_is_meant(confidence: float, choices: Sequence[Choice], draft: Draft) -> float:
-    """The confidence, raised to band medium where a sentence is what the question means by its grammar
-    (`Draft.meant`)."""
-    if len(draft.meant) == 1 and any(draft.meant[0][choice.index] for choice in choices):
-        return max(confidence, SURE_AT)
-    return confidence
+    """The confidence, raised to band medium where a sentence is surely what the question means by its grammar
+    (`Draft.meant`), to band low where it is so likely."""
+    least = max((int(draft.meant[0][choice.index]) for choice in choices), default=0) if len(draft.meant) == 1 else 0
+    return max(confidence, {SURE: SURE_AT, LIKELY: ANSWERED_AT}.get(least, 0.0))
 
 
 def of_passage(table: str, features: Array) -> float:

@@ -23,6 +23,8 @@ from webrag_core.retrieval.models import RankedChunk
 from webrag_core.retrieval.reader import Reader
 from webrag_core.text_work import beside_loop
 
+LIKELY, SURE = 1, 2
+"""How surely a unit is what the question means: it names a kind of the thing, or the thing itself."""
 _SHORT = 5  # words
 _AHEAD = 1.0  # of the score: how far the best definition of a term stands before all else
 _NEAR = 2  # units before and after that with the fact, among which the thing may be named
@@ -44,13 +46,13 @@ class Draft:
     withheld: Mapping[str, int]
     things: list[Thing]
     facts: list[Fact]
-    meant: list[NDArray[np.bool_]]
+    meant: list[NDArray[np.int8]]
 
     @property
     def section_said(self) -> Section | None:
         """What a question of one part asks the lists of, where the evidence has any that may answer."""
         section = self.facts[0].section if len(self.facts) == 1 else None
-        return section if section is not None and (self.meant[0] & self.scores[0].allowed).any() else None
+        return section if section is not None and ((self.meant[0] > 0) & self.scores[0].allowed).any() else None
 
     @property
     def best_of_all(self) -> list[int]:
@@ -87,10 +89,11 @@ async def draft_of(
             relevance = await reranker.relevance(part, units, fitted_scores(queries[-1].features))
         facts.append(fact_of(part))
         holds = np.fromiter((facts[-1].is_in(unit) for unit in units), dtype=np.bool_)
-        lists = listed_for(units, facts[-1].section)
-        meant.append(defining(units, facts[-1].term) | lists | below_both_names(units, part))
+        sure = defining(units, facts[-1].term) | listed_for(units, facts[-1].section) | below_both_names(units, part)
+        kinds = sure if sure.any() else listed_for(units, facts[-1].section, of_a_kind=True)
+        meant.append(np.where(sure, SURE, np.where(kinds, LIKELY, 0)).astype(np.int8))
         window = await window_readings([query.text for query in queries], units, reader)
-        first = holds & meant[-1] if (holds & meant[-1]).any() else holds
+        first = holds & (meant[-1] > 0) if (holds & (meant[-1] > 0)).any() else holds
         scored = await score_units(queries, units, reader, window, relevance, first)
         scored = meant_first(meant[-1], scored)
         scores.append(of_those_with(holds, scored, units) if facts[-1].values else scored)
@@ -122,11 +125,11 @@ def merged(units: Sequence[Unit], allowed: Sequence[Sequence[bool]]) -> list[Uni
     return [replace(units[index], places=len(pages[index])) for index in sorted(pages)]
 
 
-def meant_first(meant: NDArray[np.bool_], scores: UnitScores) -> UnitScores:
+def meant_first(meant: NDArray[np.int8], scores: UnitScores) -> UnitScores:
     """Scores in which the best of the units that are `meant` comes before all others. Only units that the reader
     read count, where it read any."""
     has_reading = ~np.isnan(scores.reading)
-    able = scores.allowed & meant & (has_reading if has_reading.any() else True)
+    able = scores.allowed & (meant > 0) & (has_reading if has_reading.any() else True)
     if not able.any():
         return scores
     ahead = scores.total[scores.allowed].max() + _AHEAD - scores.total[able].max()

@@ -4,7 +4,7 @@ Rules for English, French, German."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -76,6 +76,7 @@ _FILLERS = frozenset(
     + terms("wie rezept einfach schnell selbst zutaten für anleitung", "de")
 )
 _NUMBERED = re.compile(r"\s*\d{1,3}[.)]\s")
+_BESIDE = re.compile(r"\b(?:with|of|in|on|for|and|from|mit|und|aus|auf|von|für|avec|et|au|aux)\b", re.IGNORECASE)
 _OTHER_NAMES = re.compile(r"\s+(?:or|ou|oder)\s+|\s+[/|–—-]\s+|[()/:]")
 
 
@@ -101,14 +102,17 @@ def section_of(question: str) -> Section | None:
     return None
 
 
-def listed_for(units: Sequence[Unit], section: Section | None) -> NDArray[np.bool_]:
+def listed_for(units: Sequence[Unit], section: Section | None, *, of_a_kind: bool = False) -> NDArray[np.bool_]:
     """Which units stand in the lists that the section means, shape (units,): below a heading for such lists and one
     that names the thing, or one that does both; steps also in a numbered list below the name alone. What stands in
-    sections further below counts on pages without a list above those."""
+    sections further below counts on pages without a list above those. `of_a_kind`: what names a kind of the thing."""
     means = np.zeros(len(units), dtype=np.bool_)
     if section is None:
         return means
-    depths = {index: depth for index, unit in enumerate(units) if (depth := _depth_below(unit, section)) is not None}
+    names = _names_kind if of_a_kind else _names
+    depths = {
+        index: depth for index, unit in enumerate(units) if (depth := _depth_below(unit, section, names)) is not None
+    }
     least: dict[int, int] = {}
     for index, depth in depths.items():
         version = units[index].chunk.version_id
@@ -118,12 +122,12 @@ def listed_for(units: Sequence[Unit], section: Section | None) -> NDArray[np.boo
     return means
 
 
-def _depth_below(unit: Unit, section: Section) -> int | None:
+def _depth_below(unit: Unit, section: Section, names: Callable[[str, Section, str | None], bool]) -> int | None:
     """How many headings stand between the headings that mean a list and an item of it; None for another unit."""
     if not (unit.is_listed if section.needs else unit.is_item):
         return None
     path = (unit.chunk.title or "", *unit.heading_path)
-    name = next((place for place, text in enumerate(path) if _names(text, section, unit.chunk.language)), None)
+    name = next((place for place, text in enumerate(path) if names(text, section, unit.chunk.language)), None)
     if name is None:
         return None
     announces = _OF_NEEDS if section.needs else _OF_STEPS
@@ -142,10 +146,22 @@ def _names(heading: str, section: Section, language: str | None) -> bool:
     return bool(thing) and any(_words(name, language) == thing for name in _all_names(heading))
 
 
+@lru_cache(maxsize=512)
+def _names_kind(heading: str, section: Section, language: str | None) -> bool:
+    """Whether a heading names a kind of the thing: "Beef Goulash" of goulash, by the last words before "with …"."""
+    thing = _listed_words(section.thing, language)
+    heads = (_listed_words(_BESIDE.split(name)[0], language)[-len(thing) :] for name in _all_names(heading))
+    return not section.verb and bool(thing) and thing in heads
+
+
 def _all_names(heading: str) -> Iterator[str]:
     yield heading
     yield from _OTHER_NAMES.split(heading)
 
 
 def _words(text: str, language: str | None) -> frozenset[str]:
-    return frozenset(terms(text, language)) - _FILLERS
+    return frozenset(_listed_words(text, language))
+
+
+def _listed_words(text: str, language: str | None) -> list[str]:
+    return [word for word in terms(text, language) if word not in _FILLERS]
