@@ -92,7 +92,7 @@ class _Selection:
                 unit,
                 introduces=member != members[-1],
                 label="" if len(members) > 1 else label,
-                alone=place == 0 or unit.heading_path != self.units[members[place - 1]].heading_path,
+                alone=place == 0 or not _follows(unit, self.units[members[place - 1]]),
             )
             least = 1 if len(members) > 1 or _NUMBER.search(unit.text) else _LEAST_WORDS
             if saying is None or saying.words < least or (len(members) == 1 and repeats(saying.unit, self.chosen)):
@@ -249,6 +249,11 @@ def _bring_list(selection: _Selection, part: int, index: int) -> None:
     item = units[near]
     if item.is_link or item.lead.endswith(OPEN_ENDS) or len(item.text.split()) >= _LEAST_WORDS:
         selection.take(part, near)
+
+
+def _follows(unit: Unit, before: Unit) -> bool:
+    """Whether a unit goes on with a list, or a paragraph, of which `before` is said."""
+    return unit.heading_path == before.heading_path and unit.is_listed == before.is_listed
 
 
 def repeats(unit: Unit, chosen: Sequence[Choice]) -> bool:
