@@ -162,6 +162,12 @@ class FetchError(WebragError):
         self.earlier = earlier
 
     @property
+    def with_status(self) -> str:
+        """The message, with the HTTP status unless it is part of it."""
+        status = "" if self.status is None or str(self.status) in self.message else f" (HTTP {self.status})"
+        return f"{self.message}{status}"
+
+    @property
     def transient(self) -> bool:
         """True when asking again soon may help: the way to the page failed, or the server says that it is its own
         trouble. False for what the page or its site said about the page.

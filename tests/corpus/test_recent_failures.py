@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import pytest
 
@@ -61,11 +62,15 @@ async def failure(corpus: Corpus, *, refresh: bool = False) -> FetchError:
 
 
 async def seconds_pass(corpus: Corpus, seconds: float) -> None:
-    """The ledger was written earlier."""
+    """All fetches were earlier."""
     async with corpus.database.connection() as connection:
-        await connection.execute(
-            "UPDATE fetch_log SET started_at = started_at - make_interval(secs => %s)", (float(seconds),)
-        )
+        for statement in (
+            "UPDATE fetch_log SET (started_at, seen_at) = (started_at - %s, seen_at - %s)",
+            "UPDATE documents SET last_checked = last_checked - %s",
+            "UPDATE document_versions SET fetched_at = fetched_at - %s",
+            "UPDATE version_periods SET (seen_from, seen_last) = (seen_from - %s, seen_last - %s)",
+        ):
+            await connection.execute(statement, [timedelta(seconds=seconds)] * statement.count("%s"))
 
 
 @pytest.mark.parametrize(
@@ -159,5 +164,29 @@ def test_a_frozen_site_is_always_asked(settings: Settings) -> None:
     async def work(corpus: Corpus) -> None:
         for _ in range(2):
             assert not (await failure(corpus)).earlier
+
+    check(settings, site, work)
+
+
+def test_a_failed_attempt_makes_no_stored_text_younger(settings: Settings) -> None:
+    site = site_with(Reason.TIMEOUT)
+
+    async def work(corpus: Corpus) -> None:
+        failed, site.error = site.error, None
+        await corpus.add(URL)
+        site.error = failed
+        await seconds_pass(corpus, 2 * HOUR)
+        for requests in (2, 2):  # of the second one none: it failed a moment ago
+            added = await corpus.add(URL, max_age=float(HOUR))
+            assert (added.outcome, len(site.asked)) == ("reused", requests)
+            (warning,) = added.warnings
+            assert warning.startswith(f"{URL}: older than wanted, it answered last at ")
+        assert "failed earlier (timeout" in warning
+        assert (await corpus.add(URL, max_age=3.0 * HOUR)).warnings == ()
+        await failure(corpus, refresh=True)
+        site.error = None
+        await seconds_pass(corpus, 2 * HOUR)
+        assert (await corpus.add(URL, max_age=float(HOUR))).outcome == "unchanged"
+        assert (await corpus.add(URL, max_age=float(HOUR))).outcome == "reused"
 
     check(settings, site, work)

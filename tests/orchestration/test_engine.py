@@ -363,6 +363,10 @@ def test_a_stored_seed_is_fetched_again_above_the_age_of_the_request(settings: S
     assert ask(settings, replace(request, max_age=3_600.0), site).documents[0].outcome == "reused"
     assert ask(settings, replace(request, max_age=0.0), site).documents[0].outcome == "fetched"
     assert len(site.requests) == 2
+    without = ask(settings, replace(request, max_age=0.0), LocalSite({}))
+    assert without.documents[0].outcome == "reused"
+    assert [chunk.chunk.source_url for chunk in without.chunks] == [f"{SITE}/"]
+    assert any(warning.startswith(f"{SITE}/: older than wanted") for warning in without.warnings)
 
 
 def test_the_status_says_whether_the_question_is_answered(settings: Settings) -> None:

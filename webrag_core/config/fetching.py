@@ -41,7 +41,9 @@ class FetchingSettings(HomeSettings, BreakerSettings):
     webrag_obey_robots: bool = Field(default=True, description="Whether robots.txt is obeyed when fetching live pages")
     webrag_host_concurrency: int = Field(default=2, ge=1, description="Pages of one host fetched at the same time")
     webrag_max_age: float | None = Field(
-        default=None, ge=0, description="Seconds after which a stored page is fetched again; unset = never"
+        default=None,
+        ge=0,
+        description="Seconds since a stored page answered after which it is fetched again; unset = never",
     )
     webrag_retry_errors_after: float = Field(
         default=3600.0,

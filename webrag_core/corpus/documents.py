@@ -13,6 +13,7 @@ from psycopg.types.json import Jsonb
 
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion.converted_page import EXTRACTOR_VERSION, ConvertedPage, PageLink
+from webrag_core.corpus.freshness import ANSWERED_AT
 from webrag_core.corpus.markup import store_markup
 from webrag_core.corpus.periods import Sighting, basis_of, record_sighting
 from webrag_core.errors import FetchError, Reason
@@ -51,7 +52,7 @@ class StoredDocument:
     acquirer: str | None
     etag: str | None
     last_modified: str | None
-    last_checked: datetime | None
+    last_answered: datetime | None
     misses: int
     miss_reason: str | None
     last_miss: datetime | None
@@ -106,8 +107,9 @@ class StoredLink:
 
 
 _DOCUMENT = (
-    "SELECT d.id, d.source_id, d.canonical_url, d.status, d.reason, d.current_version, d.acquirer,"
-    " d.etag, d.last_modified, d.last_checked, d.misses, d.miss_reason, d.last_miss, d.held_as, d.held_sketch,"
+    "SELECT d.id, d.source_id, d.canonical_url, d.status, d.reason, d.current_version, d.acquirer,"  # noqa: S608
+    f" d.etag, d.last_modified, {ANSWERED_AT} AS last_answered,"
+    " d.misses, d.miss_reason, d.last_miss, d.held_as, d.held_sketch,"
     " v.id AS latest_version, v.inputs_sha256,"
     " v.extractor, v.fetched_at, v.all_text AS has_all_text,"
     " coalesce(d.all_text, (SELECT s.all_text FROM sources s WHERE s.id = d.source_id)) AS wants_all_text,"

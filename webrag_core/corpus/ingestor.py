@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -95,11 +96,11 @@ class Ingestor:
         `all_text` says for this page, now and later, whether everything that it shows is kept or its content alone
         (None = as it was said before, or as its source says).
 
-        Copies and failures older than `max_age` seconds are stale (None = the settings); `refresh` requests even a
-        fresh page again (conditionally). `brake` is that of the refresh that the page is part of: HeldBackError is
-        raised for a page that waits for its verdict, of which nothing is recorded. `stored_page` is what
-        `look_up` says of the page, `record` writes that it is unchanged and `store` that it is new, for callers that do
-        so for several at a time.
+        Copies and failures older than `max_age` seconds are stale (None = the settings), counted from when the page
+        answered last; `refresh` requests even a fresh page again (conditionally). `brake` is that of the refresh that
+        the page is part of: HeldBackError is raised for a page that waits for its verdict, of which nothing is
+        recorded. `stored_page` is what `look_up` says of the page, `record` writes that it is unchanged and `store`
+        that it is new, for callers that do so for several at a time.
 
         Raises FetchError when the URL returns no usable page or failed recently; the failure is recorded and the good
         version stays. Invalid URLs and pages removed on request (reason `forgotten`) are not recorded.
@@ -163,6 +164,19 @@ class Ingestor:
             if error.reason is Reason.INTERNAL_ERROR:
                 await self._failed(url, error, started, run_id)
             raise
+
+    async def in_place_of(self, url: str, error: FetchError) -> IngestOutcome | None:
+        """The stored text of a page that failed with `error`, with a warning that it is older than wanted. None where
+        nothing is stored that would be used at any age."""
+        (answer,) = await self.look_up([url])
+        stored = None if isinstance(answer, FetchError) else answer.document
+        if stored is None or stored.latest_version is None or stored.acquirer not in same_web(self._acquirer.name):
+            return None
+        if not self._fresh(stored, math.inf):
+            return None
+        answered = f", it answered last at {stored.last_answered:%Y-%m-%d %H:%M} UTC" if stored.last_answered else ""
+        old = Caution.on(stored.canonical_url, f"older than wanted{answered}: {error.with_status}")
+        return IngestOutcome(stored.canonical_url, stored.id, stored.latest_version, "reused", (old,))
 
     async def _kept(
         self,
@@ -301,9 +315,9 @@ class Ingestor:
             if copied is not None and copied > stored.fetched_at:
                 return False  # another archive, of a later day
         max_age = self._settings.webrag_max_age if max_age is None else max_age
-        if max_age is None or stored.last_checked is None:
-            return max_age is None
-        return datetime.now(UTC) - stored.last_checked <= timedelta(seconds=max_age)
+        answered = stored.last_answered
+        age = math.inf if answered is None else (datetime.now(UTC) - answered).total_seconds()
+        return max_age is None or age <= max_age
 
     async def look_up(self, urls: Sequence[str]) -> list[StoredPage | FetchError]:
         """What is stored of the pages at these URLs, in this order, or the error FORGOTTEN. Raises FetchError for an

@@ -131,9 +131,17 @@ class Corpus:
     ) -> AddedDocument:
         """Fetch (unless fresh), store and index one page. `max_age` in seconds replaces WEBRAG_MAX_AGE.
 
-        Raises FetchError with the reason recorded. A page confirmed gone is removed from the index.
+        Where a page that is only older than that cannot be fetched, its stored text is used, with a warning. Raises
+        FetchError with the reason recorded. A page confirmed gone is removed from the index.
         """
-        return await self._index(await self._store(url, run_id=run_id, refresh=refresh, max_age=max_age))
+        try:
+            page = await self._store(url, run_id=run_id, refresh=refresh, max_age=max_age)
+        except FetchError as error:
+            stored = None if refresh else await self.ingestor.in_place_of(url, error)
+            if stored is None:
+                raise
+            page = stored
+        return await self._index(page)
 
     async def add_all(
         self,

@@ -10,6 +10,7 @@ from psycopg import AsyncConnection
 
 from webrag_core.acquisition.urls import page_key
 from webrag_core.corpus.acquirers import same_web
+from webrag_core.corpus.freshness import ANSWERED_AT
 from webrag_core.indexing.terms import beginnings
 from webrag_core.language.detection import detected
 from webrag_core.orchestration.run_scope import RunScope
@@ -22,7 +23,7 @@ AND {inside}
 AND (%(seeds)s::integer[] IS NULL OR d.source_id IN
      (SELECT s.source_id FROM documents s WHERE s.id = ANY(%(seeds)s::integer[])))
 AND d.acquirer = ANY(%(acquirers)s::text[])
-AND (%(max_age)s::float IS NULL OR d.last_checked >= now() - make_interval(secs => %(max_age)s::float))
+AND (%(max_age)s::float IS NULL OR {answered} >= now() - make_interval(secs => %(max_age)s::float))
 """
 
 
@@ -38,15 +39,15 @@ async def stored_pages(
     """Document id -> URL of the pages that a run over `scope` (a word, or keys of sources) may use without fetching.
 
     `seeds` are the documents of the start pages, `acquirer` is the one of the run: copies of a snapshot never stand in
-    for live pages, nor the other way round. Pages checked more than `max_age` seconds ago (None = any age) and the page
-    keys in `excluded` are left out. Raises InvalidInputError for an unknown source.
+    for live pages, nor the other way round. Pages that answered last more than `max_age` seconds
+    ago (None = any age), and the page keys in `excluded`, are left out. Raises InvalidInputError for an unknown source.
     """
     if scope == "run":
         return {}
     sources = None if isinstance(scope, str) else scope
     inside = await source_scope(connection, sources)
     cursor = await connection.execute(
-        _STORED.format(inside=inside.lookup("d.id")),
+        _STORED.format(inside=inside.lookup("d.id"), answered=f"({ANSWERED_AT})"),
         {
             **inside.parameters,
             "seeds": list(seeds) if scope == "source" else None,

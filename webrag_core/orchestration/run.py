@@ -260,7 +260,7 @@ class Run:
             self.failed_previews.update(fetched.failed)
         else:
             for url, error in fetched.failed.items():
-                self.warn(Caution.on(url, _failure(error)))
+                self.warn(Caution.on(url, error.with_status))
         for warning in fetched.warnings:
             self.warn(warning)
         if fetched.embedding_error is not None:
@@ -642,7 +642,7 @@ class Run:
         if failed:
             (url, error), others = failed[0], len(failed) - 1
             more = f", and {others} more linked pages (see the list of pages)" if others else ""
-            self.warn(Caution.on(url, f"{_failure(error)}{more}"))
+            self.warn(Caution.on(url, f"{error.with_status}{more}"))
 
 
 def _urls(places: Iterable[RankedPreview | ScoredCandidate]) -> list[str]:
@@ -654,9 +654,3 @@ def _counted(message: str, pages: Sequence[str]) -> Caution:
     others = len(set(pages)) - 1
     more = f", and {counted(others, 'more page')}" if others else ""
     return Caution.on(pages[0], f"{message}{more}")
-
-
-def _failure(error: FetchError) -> str:
-    """The message, with the HTTP status unless it is part of it."""
-    status = "" if error.status is None or str(error.status) in error.message else f" (HTTP {error.status})"
-    return f"{error.message}{status}"

@@ -13,6 +13,7 @@ from webrag_core.acquisition.legal_identifiers import parse_legal_identifier
 from webrag_core.acquisition.urls import canonicalise, site_roots
 from webrag_core.config.fetching import FetchingSettings
 from webrag_core.corpus.acquirers import same_web
+from webrag_core.corpus.freshness import ANSWERED_AT
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.history.document_apis.identifiers import named_source
 from webrag_core.orchestration.models import QueryType
@@ -28,7 +29,7 @@ _NO_PLUGINS_FOR = frozenset({"mcp", ANSWER})
 and a second plan, which does not know who asked for the first, needs no second look."""
 _ADDRESS = re.compile(r"https?://[^\s<>\"`]{1,500}")
 
-_STATE = """
+_STATE = f"""
 WITH stored AS NOT MATERIALIZED (
     SELECT * FROM documents
     WHERE current_version IS NOT NULL AND status <> 'gone' AND acquirer = ANY(%(acquirers)s::text[])
@@ -36,7 +37,8 @@ WITH stored AS NOT MATERIALIZED (
     SELECT d.id FROM stored d JOIN unnest(%(roots)s::text[]) AS r (root) ON starts_with(d.canonical_url, r.root)
     LIMIT 10000
 ), seeds AS (
-    SELECT d.id, d.current_version, d.last_checked FROM stored d WHERE d.canonical_url = ANY(%(urls)s::text[])
+    SELECT d.id, d.current_version, {ANSWERED_AT} AS last_answered FROM stored d
+    WHERE d.canonical_url = ANY(%(urls)s::text[])
     OR d.id IN (SELECT a.document_id FROM url_aliases a WHERE a.url = ANY(%(urls)s::text[]))
 ), links AS (
     SELECT DISTINCT l.target_url FROM link_candidates l JOIN seeds s ON s.current_version = l.version_id
@@ -45,7 +47,7 @@ WITH stored AS NOT MATERIALIZED (
 )
 SELECT (SELECT count(*) FROM seeds),
        (SELECT count(*) FROM seeds WHERE %(max_age)s::float IS NOT NULL
-        AND last_checked < now() - make_interval(secs => %(max_age)s::float)),
+        AND (last_answered >= now() - make_interval(secs => %(max_age)s::float)) IS NOT TRUE),
        (SELECT count(*) FROM below),
        (SELECT count(*) FROM links),
        (SELECT count(*) FROM links l WHERE EXISTS (SELECT FROM stored d WHERE d.canonical_url = l.target_url)
@@ -53,7 +55,7 @@ SELECT (SELECT count(*) FROM seeds),
        EXISTS (SELECT FROM documents WHERE current_version IS NOT NULL),
        array(SELECT key FROM sources),
        EXISTS (SELECT FROM version_periods WHERE seen_until IS NOT NULL)
-"""
+"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)
