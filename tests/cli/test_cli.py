@@ -142,6 +142,7 @@ def test_ingest_search_status_verify(webrag_here: Webrag, live_site: str) -> Non
     assert [one["missing"] for one in status["windows"]["sources"]] == [0]
     assert status["sources"][0]["ready"] == 1
     assert status["failures"] == {"not_found": 1}
+    assert status["failed_pages"] == [{"url": f"{live_site}/missing", "reason": "not_found"}]
     assert "network, programs and signals (seccomp)" in status["worker_sandbox"]
 
     checked = webrag_here("verify", "--json")

@@ -23,7 +23,7 @@ def test_a_page_is_removed_when_that_was_confirmed_and_comes_back_by_name(webrag
     assert call("ingest", PAGE).returncode == 0
     assert call("ingest", MISSING).returncode == 1
     status = call("status").stdout
-    assert "1 page failed:\n  1 × not there [not_found]\n" in status
+    assert f"1 page failed:\n  1 × not there [not_found]\n  {MISSING}: not there [not_found]\n" in status
     assert "Conversion workers do without: " in status
 
     refused = call("forget", PAGE, "--json")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from tests.acquisition.served_pages import HOME, ServedPages, html
 from tests.corpus.corpora import rows
+from webrag_core.cli.status_report import print_status
 from webrag_core.config import Settings
 from webrag_core.corpus.documents import find_pages
 from webrag_core.corpus.forget import allow_again, forget
@@ -14,6 +17,7 @@ from webrag_core.corpus.status import corpus_status
 from webrag_core.corpus.stored_pages import known_hosts, known_urls, pages_below, stored_pages
 from webrag_core.errors import FetchError
 from webrag_core.indexing.pipeline import Corpus
+from webrag_core.mcp_server.listing import status_text
 
 A, B, LONG = f"{HOME}a", f"{HOME}docs/b", f"https://long.example/{'x1y2' * 600}"
 
@@ -102,25 +106,36 @@ def test_a_look_up_knows_of_removals_without_counting_them(settings: Settings) -
     asyncio.run(work())
 
 
-def test_pages_and_status_count_the_same(settings: Settings) -> None:
+def test_pages_and_status_count_the_same(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     async def work() -> None:
         async with Corpus.open(settings, ServedPages()) as corpus:
             await build(corpus)
-            for url in (f"{HOME}lost", f"{HOME}lost-too"):
+            for number in range(6):
                 try:
-                    await corpus.add(url)
+                    await corpus.add(f"{HOME}lost-{number}")
                 except FetchError:
                     continue
             async with corpus.database.connection() as connection:
                 pages = await stored_pages(connection, ids=None, limit=1)
                 status = await corpus_status(connection)
+                every = await corpus_status(connection, every_failure=True)
                 below = await pages_below(connection, "example.org/docs/")
             [source] = status.sources
             assert (pages.total, pages.chunks, pages.tokens) == (source.ready, source.parents, source.tokens)
             assert await rows(corpus.database, "SELECT count(*) FROM chunks WHERE level = 'child'") == [
                 (source.children,)
             ]
-            assert status.failures == {"not_found": 2}
+            assert status.failures == {"not_found": 6}
+            assert [page.url for page in every.failed_pages] == [f"{HOME}lost-{number}" for number in range(5, -1, -1)]
+            assert (status.failed_pages, every.failed_unnamed) == (every.failed_pages[:5], 0)
+            lines = status_text(status, pages, place=None, urls=False).splitlines()
+            assert lines[lines.index("Failed pages: not_found 6") :][5:7] == [
+                f"- {HOME}lost-1: not_found",
+                "- and 1 more; the command `webrag status --failed` names all",
+            ]
+            print_status(status, None, "here", {})
+            printed = capsys.readouterr().out
+            assert f"{HOME}lost-1: not there [not_found]\n  and 1 more: `webrag status --failed` names all" in printed
             assert len(pages.pages) == len(below) == 1
 
     asyncio.run(work())

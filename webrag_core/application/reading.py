@@ -16,7 +16,13 @@ from webrag_core.answering.stored import load_answer
 from webrag_core.application.inputs import LONGEST, At, Date, Name, Number, Operation, Time, Url, check_date
 from webrag_core.application.reach import Reach
 from webrag_core.corpus.sources import Source, count_sources, find_source, list_sources
-from webrag_core.corpus.status import CorpusStatus, SourceStatus, corpus_status, source_statuses
+from webrag_core.corpus.status import (
+    CorpusStatus,
+    FailedPage,
+    SourceStatus,
+    corpus_status,
+    source_statuses,
+)
 from webrag_core.corpus.verification import VerificationCounts, verify_corpus
 from webrag_core.errors import InvalidInputError, NotStoredError
 from webrag_core.feedback.gaps import Gap, list_gaps
@@ -172,7 +178,8 @@ class Waiting(Contract):
 
 
 class StatusReply(Contract):
-    """The corpus in numbers. `failures` counts pages by the reason why they have no text."""
+    """The corpus in numbers. `failures` counts pages by the reason why they have no text; `failed_pages` are those of
+    them that were tried last."""
 
     sources: int
     documents: int
@@ -184,6 +191,7 @@ class StatusReply(Contract):
     tokens: int
     answers: int
     failures: dict[str, int]
+    failed_pages: list[FailedPage]
     embedding_model: str | None
     database_bytes: int
     waiting: list[Waiting]
@@ -203,6 +211,7 @@ class StatusReply(Contract):
             tokens=sum(source.tokens for source in each),
             answers=status.answers,
             failures=status.failures,
+            failed_pages=status.failed_pages,
             embedding_model=status.embedding_model,
             database_bytes=status.database_bytes,
             waiting=[
@@ -498,10 +507,12 @@ class ListSources(Reading):
 class Status(Reading):
     """What is stored, in numbers."""
 
+    failed: Annotated[bool, Field(description="Name every page that failed")] = False
+
     async def read(self, database: Database) -> StatusReply:
         """Count it."""
         async with database.connection() as connection:
-            return StatusReply.of(await corpus_status(connection))
+            return StatusReply.of(await corpus_status(connection, every_failure=self.failed))
 
 
 class Verification(Contract):

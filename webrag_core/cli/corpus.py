@@ -190,7 +190,10 @@ def refresh(
     raise typer.Exit(1 if any(r.silent or r.empty is not None or r.braked for r in reports) else 0)
 
 
-def status(as_json: Json = False) -> None:
+def status(
+    failed: Annotated[bool, typer.Option("--failed", help="Name every page that failed.")] = False,
+    as_json: Json = False,
+) -> None:
     """Show what the corpus holds, how fresh it is, and what failed."""
     from webrag_core.conversion.worker import worker_sandbox
     from webrag_core.corpus.status import corpus_status
@@ -202,7 +205,7 @@ def status(as_json: Json = False) -> None:
 
     async def work(database: Database, settings: Settings) -> None:
         async with database.connection() as connection:
-            corpus_report = await corpus_status(connection, load_prices(settings))
+            corpus_report = await corpus_status(connection, load_prices(settings), every_failure=failed)
             windows = await window_status(connection) if settings.retrieval_windows else None
             agents = await agent_figures(connection, since)
             replaced = await replaced_plans(connection, since)

@@ -36,6 +36,10 @@ def print_status(
         print_line(f"{_number(sum(status.failures.values()), 'page')} failed:", style="yellow")
         for reason, count in status.failures.items():
             print_line(f"  {count} × {reason_words(reason)}")
+        for page in status.failed_pages:
+            print_line(f"  {page.url}: {reason_words(page.reason)}")
+        if status.failed_unnamed:
+            print_line(f"  and {status.failed_unnamed:,} more: `webrag status --failed` names all")
     for breaker in status.breakers:
         if breaker.state == "closed":
             continue

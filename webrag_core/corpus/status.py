@@ -37,21 +37,35 @@ class SourceStatus(BaseModel):
     failing: str | None
 
 
+class FailedPage(BaseModel):
+    """A page that has no text, and why."""
+
+    url: str
+    reason: str
+
+
 class CorpusStatus(BaseModel):
-    """The whole corpus. `answers` counts those that the list of answers shows, `failures` documents by reason;
-    `breakers` are those of endpoints that have failed since they last answered. What was asked of endpoints is that of
-    today (UTC), and of this and the 29 days before."""
+    """The whole corpus. `answers` counts those that the list of answers shows, `failures` documents by reason, and
+    `failed_pages` are those that were tried last; `breakers` are those of endpoints that have failed since they last
+    answered. What was asked of endpoints is that of today (UTC), and of this and the 29 days before."""
 
     sources: list[SourceStatus]
     embedding_model: str | None
     answers: int
     failures: dict[str, int]
+    failed_pages: list[FailedPage] = []
     database_bytes: int
     breakers: list[BreakerState] = []
     spent_today: list[ProviderSpending] = []
     spent_in_30_days: list[ProviderSpending] = []
 
+    @property
+    def failed_unnamed(self) -> int:
+        """How many failed pages `failed_pages` leaves out."""
+        return max(0, sum(self.failures.values()) - len(self.failed_pages))
 
+
+_FAILED_NAMED = 5
 _DAYS = 30
 _STATUSES = f"""
 SELECT s.key, d.*, z.*, failed_at, failing FROM sources s CROSS JOIN LATERAL (
@@ -77,9 +91,19 @@ async def source_statuses(connection: AsyncConnection, keys: Sequence[str] | Non
         return await cursor.fetchall()
 
 
-async def corpus_status(connection: AsyncConnection, prices: Prices | None = None) -> CorpusStatus:
-    """Count documents, chunks, tokens, answers and failures, and what was asked of endpoints, at `prices`."""
+async def corpus_status(
+    connection: AsyncConnection, prices: Prices | None = None, *, every_failure: bool = False
+) -> CorpusStatus:
+    """Count documents, chunks, tokens, answers and failures, and what was asked of endpoints, at `prices`. With
+    `every_failure` all failed pages are named."""
     sources = await source_statuses(connection)
+    async with connection.cursor(row_factory=class_row(FailedPage)) as pages:
+        await pages.execute(
+            "SELECT canonical_url AS url, reason FROM documents WHERE status = 'failed'"
+            " ORDER BY last_fetch_at DESC NULLS LAST, canonical_url LIMIT %s",
+            (None if every_failure else _FAILED_NAMED,),
+        )
+        failed_pages = await pages.fetchall()
     async with connection.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(
             "SELECT (SELECT name FROM embedding_models WHERE state = 'live') AS embedding_model,"
@@ -95,6 +119,7 @@ async def corpus_status(connection: AsyncConnection, prices: Prices | None = Non
     known = prices or Prices()
     return CorpusStatus(
         sources=sources,
+        failed_pages=failed_pages,
         breakers=await breaker_states(connection),
         spent_today=priced(days.get(today, {}), known),
         spent_in_30_days=priced(total(days.values()), known),

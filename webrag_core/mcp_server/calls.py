@@ -425,6 +425,8 @@ class Calls:
             listed = MOST_LISTED if call.include_urls else 0
             pages = await stored_pages(connection, ids=ids, limit=listed)
             status = await corpus_status(connection)
+        if status.failed_pages and call.url is None:  # their addresses are those of pages
+            session.show([page.url for page in status.failed_pages])
         text = status_text(status, pages, place=call.url, urls=call.include_urls)
         return self._listed(text, pages, session)
 

@@ -115,6 +115,9 @@ def status_text(status: CorpusStatus, pages: StoredPages, *, place: str | None, 
     if place is None:
         failed = ", ".join(f"{reason} {count}" for reason, count in sorted(status.failures.items()))
         stats += [f"Failed pages: {failed}"] if failed else []
+        stats += [f"- {page.url}: {page.reason}" for page in status.failed_pages]
+        if status.failed_unnamed:
+            stats += [f"- and {status.failed_unnamed} more; the command `webrag status --failed` names all"]
         stats += [f"Answers so far: {status.answers}"]
         stats += [
             f"Not asked before {item.retry_at:%H:%M:%S} UTC, after {item.failures} failures in a row: {item.name}"
