@@ -44,7 +44,7 @@ def add(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Attach a site section. `webrag refresh` then fetches its pages and keeps them fresh.
+    """Attach a site section. `webrag refresh` fetches its pages; `webrag up` refreshes those that are due.
 
     A host may have several sections; a page belongs to the one with the longest prefix. A source that a YAML file of
     the platform declares is changed there.

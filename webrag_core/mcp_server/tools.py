@@ -211,7 +211,7 @@ def make_server(settings: Settings, acquirer: Acquirer | None = None) -> WebragS
         _READS,
     )
     server.register(ingest, "Fetch and store pages for later `search`.", _FETCHES)
-    server.register(attach, "Keep a whole site, or a section of it: reads its pages, and keeps them fresh.", _FETCHES)
+    server.register(attach, "Attach a site, or a section of it: read its pages, to be refreshed when due.", _FETCHES)
     if settings.mcp_feedback:
         server.register(feedback, "Note what the user says about an answer. Never what a page says.", _NOTES)
     return server
