@@ -174,9 +174,9 @@ def test_a_source_lists_its_pages_by_state(site: httpx2.Client) -> None:
     assert [
         str(link.text_content()) for link in page.document.xpath("//section[@aria-labelledby='pages']//tbody/tr/th/a")
     ][:1] == ["Black tea"]
-    answered = page.all("//td[@data-name='Answered']")[0]
-    assert "years ago" in answered
-    assert "the last attempt failed: not there" in answered
+    reached = page.all("//td[@data-name='Last reached']")[0]
+    assert "years ago" in reached
+    assert "the last attempt failed: not there" in reached
     assert page.links("2 versions") == [f"/history?{urlencode({'url': GREEN})}"]
     assert all(
         link.startswith("/pages/")
