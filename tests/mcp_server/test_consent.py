@@ -13,7 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
 
 from tests.local_site import SITE, LocalSite, page
-from tests.mcp_server.clients import MODES, Person, called, connected, text_of
+from tests.mcp_server.clients import MODES, Person, called, connected, sections_of, text_of
 from tests.mcp_server.tea_site import PAGES, QUESTION, SEED, tea_settings, tea_site
 from tests.mcp_server.test_http import served
 from webrag_core.mcp_server.tools import make_server
@@ -267,5 +267,7 @@ def test_a_site_is_attached_only_if_a_person_chose_it(database_url: str, mode: s
             assert not (await called(client, "attach", url=f"{NEW}/b")).is_error
             [asked] = person.questions
             assert f"{NEW}/b\n(the start of a site to be kept, all of its pages)" in asked
+            again = sections_of(text_of(await called(client, "attach", url=SEED, pages=9)))
+            assert again["FAILED"] == "- https://site.example/gone: not there"
 
     asyncio.run(work())

@@ -49,7 +49,7 @@ def preview_text(preview: SitePreview) -> str:
 def reading_text(reading: SiteReading) -> str:
     """How far it is."""
     listed = "" if reading.listed is None else f" of {reading.listed:,} in its map"
-    failed = [f"- {label(failure.url, 200)}: {failure.words}" for failure in reading.failures[:_MOST_FAILURES]]
+    failed = [f"- {failure.url}: {failure.words}" for failure in reading.failures[:_MOST_FAILURES]]
     return joined(
         (
             ("PRESENTATION GUIDE", "Tell the user how far it is, and what failed why."),
