@@ -69,7 +69,9 @@ def test_a_program_looks_attaches_and_watches(database_url: str) -> None:
         resumed = {"source": key_of(site), "paused": False}
         assert client.post("/api/sources/pause", json=resumed).json()["state"] == "active"
         unknown = client.delete("/api/sources", params={"key": "no.example", "by": "a test"})  # the earlier spelling
-        assert "there is no source no.example" in unknown.json()["error"]["message"]
+        assert unknown.json()["error"] == {"code": "not_stored", "message": "there is no source no.example"}
+        named = {"source": key_of(site), "by": "a test"}
+        assert [client.delete("/api/sources", params=named).status_code for _ in range(2)] == [200, 404]
         gone = client.delete("/api/sources", params={"source": key_of(site), "by": "a test", "forget": "true"})
         assert gone.json()["removed"]["documents"] == 6
         assert client.get("/api/sources/reading", params={"source": "no.example"}).status_code == 404

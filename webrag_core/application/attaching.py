@@ -45,7 +45,7 @@ class ReadSource(SourceName):
     """A source whose pages are read again now. The reading goes on when nobody watches it."""
 
     async def start(self, services: Services) -> SiteRun:
-        """Begin. Raises InvalidInputError where there is none, BusyError."""
+        """Begin. Raises NotStoredError where there is none, BusyError."""
         async with services.corpus.database.connection() as connection:
             source = await find_source(connection, self.key)
         return services.sites.start(services.corpus, source.key)

@@ -24,7 +24,7 @@ from webrag_core.corpus.status import (
     source_statuses,
 )
 from webrag_core.corpus.verification import VerificationCounts, verify_corpus
-from webrag_core.errors import InvalidInputError, NotStoredError
+from webrag_core.errors import NotStoredError
 from webrag_core.feedback.gaps import Gap, list_gaps
 from webrag_core.foreign_values import LARGEST_NUMBER
 from webrag_core.history import compare, conversations, pages
@@ -463,10 +463,7 @@ class LatestChanges(Reading):
     async def read(self, database: Database) -> LatestChangeList:
         """List it, the latest first. Raises NotStoredError where there is no such source."""
         async with database.connection() as connection:
-            try:
-                source = await find_source(connection, self.source)
-            except InvalidInputError as error:
-                raise NotStoredError(error.message) from None
+            source = await find_source(connection, self.source)
             return LatestChangeList(changes=await latest_changes(connection, source.key, limit=self.limit))
 
 

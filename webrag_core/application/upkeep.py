@@ -137,7 +137,7 @@ class Refresh(Operation):
         advance: Advance = lambda step: None,
         done: Callable[[RefreshReport], None] = lambda report: None,
     ) -> Refreshed:
-        """Refresh one source after the other. `advance` gets each step, `done` each report. Raises InvalidInputError
+        """Refresh one source after the other. `advance` gets each step, `done` each report. Raises NotStoredError
         for a name that no source has."""
         self.check()
         corpus, reports = services.corpus, []
@@ -249,7 +249,7 @@ class PauseSources(Upkeep[PausedSources]):
     paused: bool = True
 
     async def change(self, database: Database, settings: Settings) -> PausedSources:
-        """Pause or resume them. Raises InvalidInputError where there is none."""
+        """Pause or resume them. Raises NotStoredError where there is none."""
         async with database.connection() as connection:
             keys = await pause_sources(connection, self.source, paused=self.paused)
         return PausedSources(sources=keys, state="paused" if self.paused else "active")
@@ -263,7 +263,8 @@ class Forget(Upkeep[Removal]):
     dry_run: Annotated[bool, Field(description="Count, remove nothing")] = False
 
     async def change(self, database: Database, settings: BackupSettings) -> Removal:
-        """Remove it. Raises InvalidInputError where nothing is stored of it, and for a source that a file declares."""
+        """Remove it. Raises NotStoredError where nothing is stored of it, InvalidInputError for a source that a file
+        declares."""
         target = await _meant(database, self.target)
         return await remove(database, settings, target, removed_by=self.by, dry_run=self.dry_run)
 
@@ -314,7 +315,8 @@ class RemoveSource(Upkeep[RemovedSource]):
         return await super().run(services)
 
     async def change(self, database: Database, settings: Settings) -> RemovedSource:
-        """Detach it. Raises InvalidInputError for one that is unknown, not attached, or declared in a file."""
+        """Detach it. Raises NotStoredError for one that is unknown or not attached, InvalidInputError for one that a
+        file declares."""
         name = source_name(self.source)
         if self.forget:
             removal = await self.removal().change(database, settings)

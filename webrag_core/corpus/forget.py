@@ -34,7 +34,7 @@ from webrag_core.corpus.markup import forget_in_markup
 from webrag_core.corpus.sources import Source, drop_empty_sources, find_source, lock_host
 from webrag_core.corpus.tables import Rows, Subject, Table, rows_of
 from webrag_core.corpus.works import leave_works
-from webrag_core.errors import InvalidInputError
+from webrag_core.errors import InvalidInputError, NotStoredError
 from webrag_core.store.database import Database
 from webrag_core.store.vector_tables import vector_table
 
@@ -80,7 +80,7 @@ async def _forget_page(database: Database, url: str, removed_by: str, dry_run: b
     async with database.connection() as connection, connection.transaction(force_rollback=dry_run):
         counts = await remove_page(connection, url)
         if not counts:
-            raise InvalidInputError(f"nothing is stored of {url}; `webrag status` names the sources that there are")
+            raise NotStoredError(f"nothing is stored of {url}; `webrag status` names the sources that there are")
         host = url.split("/", 3)[2]
         await lock_host(connection, host)
         await drop_empty_sources(connection, host)
@@ -115,7 +115,7 @@ async def _forget_answer(database: Database, answer_id: int, removed_by: str, dr
     async with database.connection() as connection, connection.transaction(force_rollback=dry_run):
         counts = await remove_rows(connection, "answer", {"answer": answer_id})
         if not counts["answers"]:
-            raise InvalidInputError(f"there is no answer {answer_id}; `webrag answers list` names those that there are")
+            raise NotStoredError(f"there is no answer {answer_id}; `webrag answers list` names those that there are")
         return await record_removal(connection, "answer", str(answer_id), counts, removed_by, dry_run)
 
 

@@ -19,7 +19,7 @@ from psycopg import AsyncConnection, sql
 from psycopg.rows import class_row
 
 from webrag_core.acquisition.urls import canonicalise, folder_of, source_key
-from webrag_core.errors import FetchError, InvalidInputError
+from webrag_core.errors import FetchError, InvalidInputError, NotStoredError
 
 _MOST_LIKE = 10_000
 _LONGEST_LIKE = 300
@@ -210,7 +210,7 @@ async def count_sources(connection: AsyncConnection) -> int:
 
 
 async def find_source(connection: AsyncConnection, key: str) -> Source:
-    """The source with exactly this key. Raises InvalidInputError when unknown."""
+    """The source with exactly this key. Raises NotStoredError when unknown."""
     async with connection.cursor(row_factory=class_row(Source)) as cursor:
         await cursor.execute(f"{_SOURCE} WHERE key = %s".encode(), (key,))
         source = await cursor.fetchone()
@@ -222,7 +222,7 @@ async def find_source(connection: AsyncConnection, key: str) -> Source:
 async def find_sources(connection: AsyncConnection, name: str) -> list[Source]:
     """The sources that `name` stands for, by key: the one with this key and the sections below it.
 
-    So a host means all of its sources. Raises InvalidInputError when there is none.
+    So a host means all of its sources. Raises NotStoredError when there is none.
     """
     async with connection.cursor(row_factory=class_row(Source)) as cursor:
         await cursor.execute(f'{_SOURCE} WHERE {_NAMED} ORDER BY key COLLATE "C"'.encode(), {"name": source_name(name)})
@@ -232,7 +232,7 @@ async def find_sources(connection: AsyncConnection, name: str) -> list[Source]:
     return sources
 
 
-async def _unknown(connection: AsyncConnection, name: str) -> InvalidInputError:
+async def _unknown(connection: AsyncConnection, name: str) -> NotStoredError:
     """The error for a name that no source has, with the key of the source that is meant, if one is like it."""
     cursor = await connection.execute('SELECT key, name FROM sources ORDER BY key COLLATE "C" LIMIT %s', (_MOST_LIKE,))
     keys: dict[str, str] = {}
@@ -240,13 +240,13 @@ async def _unknown(connection: AsyncConnection, name: str) -> InvalidInputError:
         keys |= {str(spelling).casefold(): str(key) for spelling in (key, called) if spelling}
     close = get_close_matches(source_name(name)[:_LONGEST_LIKE].casefold(), keys, 1, _LIKENESS)
     meant = f"; did you mean {keys[close[0]]}?" if close else ""
-    return InvalidInputError(f"there is no source {name}{meant or '; `webrag source list` shows them'}")
+    return NotStoredError(f"there is no source {name}{meant or '; `webrag source list` shows them'}")
 
 
 async def sources_to_refresh(connection: AsyncConnection, names: Sequence[str]) -> list[Source]:
     """The sources of these names, each once; without names all. Paused ones are left out unless their own key is given.
 
-    Raises InvalidInputError for a name that no source has.
+    Raises NotStoredError for a name that no source has.
     """
     if not names:
         return [source for source in await list_sources(connection) if not source.paused]
@@ -349,7 +349,7 @@ async def ensure_source(connection: AsyncConnection, key: str) -> Source:
 async def detach_source(connection: AsyncConnection, key: str) -> Source:
     """Detach the source `key`. Its pages stay, with the source around its section; returns what it was.
 
-    Raises InvalidInputError for a source that is unknown, not attached, or declared in a file.
+    Raises NotStoredError for a source that is unknown or not attached, InvalidInputError for one declared in a file.
     """
     async with connection.transaction():
         await lock_host(connection, key)
@@ -357,7 +357,7 @@ async def detach_source(connection: AsyncConnection, key: str) -> Source:
         if source.declared_in is not None:
             raise InvalidInputError(f"{key} is declared in {source.declared_in}: delete it there")
         if not source.attached:
-            raise InvalidInputError(
+            raise NotStoredError(
                 f"{key} is not attached: it is listed because pages of it are stored; `webrag forget {key}` removes"
                 " them"
             )
@@ -438,7 +438,7 @@ async def _log_sources(connection: AsyncConnection, host: str) -> None:
 
 
 async def pause_sources(connection: AsyncConnection, name: str, *, paused: bool) -> list[str]:
-    """Pause or resume the sources that `name` stands for; returns their keys. Raises InvalidInputError."""
+    """Pause or resume the sources that `name` stands for; returns their keys. Raises NotStoredError."""
     keys = [source.key for source in await find_sources(connection, name)]
     await connection.execute("UPDATE sources SET paused = %s WHERE key = ANY(%s)", (paused, keys))
     return keys

@@ -90,6 +90,7 @@ OPERATIONS = (
         SiteReading,
         read_site,
         events=SiteReading,
+        refusals=(404,),
     ),
     Operation(
         "POST",
@@ -128,6 +129,7 @@ OPERATIONS = (
         "Leave sources out of refreshes, or take them in again",
         PauseSources,
         PausedSources,
+        refusals=(404,),
     ),
     Operation(
         "DELETE",
@@ -136,5 +138,6 @@ OPERATIONS = (
         "Detach a source; its pages stay, unless they are to be forgotten",
         RemoveSource,
         RemovedSource,
+        refusals=(404,),
     ),
 )
