@@ -193,7 +193,8 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
         "tool": Carried(
             tool("answer"),
             {"url": "urls", "retrieval_mode": "mode"},
-            beside=names("research_mode at time style output follows carry"),  # the last two of answers in prose
+            # `sources` are a `scope`; the last two are of answers in prose
+            beside=names("research_mode sources at time style output follows carry"),
             without=names("excluded seconds"),
         ),
         "job": Carried(launchpad(AnswerConfig), defaults=names("urls question")),
@@ -206,22 +207,8 @@ FACES: Mapping[type[Operation], Mapping[str, Carried]] = {
             tool("search"),
             {"source_urls": "urls", "retrieval_mode": "mode"},
             beside=names("output"),
-            without=frozenset(
-                [
-                    "pattern",
-                    "formulations",
-                    "sources",
-                    "since",
-                    "until",
-                    "years",
-                    "languages",
-                    "types",
-                    "flags",
-                    "fusion",
-                    "alpha",
-                    "context_budget",
-                ]
-            ),  # what a model seldom needs costs it attention
+            # how, not where; what a model seldom needs costs it attention
+            without=names("pattern formulations years fusion alpha context_budget"),
         ),
         "page": Carried(
             form,
@@ -351,6 +338,14 @@ def test_a_face_has_the_parameters_of_its_operation(operation: type[Operation], 
         default = parameter.default
         assert default is not PydanticUndefined, f"{name} has a default in the {face} and none in the operation"
         assert str(given[name]) in (str(default), str(getattr(default, "short", default))), name
+
+
+def test_every_door_of_the_search_filters_alike() -> None:
+    """`since` and `until` say a year, too."""
+    filters = names("sources urls since until years languages types flags")
+    assert filters <= Search.model_fields.keys()
+    lacking = {face: filters & carried.without for face, carried in FACES[Search].items()}
+    assert {face: left for face, left in lacking.items() if left} == {"tool": {"years"}, "page": {"years"}}
 
 
 def test_no_option_has_bounds_of_its_own() -> None:

@@ -13,6 +13,7 @@ from mcp import Client
 from tests.local_site import SITE, page
 from tests.mcp_server.clients import MODES, called, connected, sections_of, text_of
 from tests.mcp_server.tea_site import GREEN, QUESTION, SEED, tea_settings, tea_site
+from tests.mcp_server.test_consent import NEW, two_sites
 from webrag_core.mcp_server.evidence import tokens
 
 GREEN_URL = f"{SITE}/green-tea"
@@ -41,6 +42,11 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("search", {"top_k": 0}, "top_k: 1 at least"),
     ("search", {"top_k": 10**30}, "top_k"),
     ("search", {"urls": ["nowhere.example"]}, "stored sites: none"),
+    ("search", {"sources": ["nowhere.example"]}, "no such source: nowhere.example"),
+    ("search", {"since": "soon"}, "is not a date"),
+    ("search", {"types": ["exe"]}, "'html', 'pdf', 'text' or 'office'"),
+    ("search", {"flags": ["none"]}, "table"),
+    ("answer", {"sources": ["nowhere.example"], "scope": "all"}, "give either"),
     ("status", {"include_urls": "perhaps"}, "include_urls"),
     ("ingest", {"urls": []}, "no URL given"),
     ("attach", {"url": "notes.html"}, "invalid_url"),
@@ -321,5 +327,23 @@ def test_an_answer_in_prose_is_said_with_its_quotes(database_url: str, mode: str
             assert "- the question is in German, the pages are in English" in text
             strange = text_of(await called(client, "answer", urls=SEED, question="Porzellan?", style="prose"))
             assert "- No answer: no passage of the pages that were read has to do with the question" in strange
+
+    asyncio.run(work())
+
+
+def test_the_tools_keep_to_the_sources_that_are_named(database_url: str) -> None:
+    async def work() -> None:
+        async with connected(tea_settings(database_url), two_sites()) as client:
+            await called(client, "ingest", urls=[SEED, GREEN_URL, f"{NEW}/a"])
+            for given, found in (
+                ({}, {SITE, NEW}),
+                ({"sources": ["new.example"]}, {NEW}),
+                ({"languages": ["de"]}, set()),
+            ):
+                shown = text_of(await called(client, "search", question=QUESTION, **given))
+                assert {site for site in (SITE, NEW) if f"{site}/" in shown} == found, given
+            for given, found in (({}, {SITE}), ({"sources": ["new.example"]}, {SITE, NEW})):
+                shown = text_of(await called(client, "answer", urls=SEED, question=QUESTION, **given))
+                assert {site for site in (SITE, NEW) if f"{site}/" in shown} == found, given
 
     asyncio.run(work())

@@ -221,7 +221,10 @@ def test_no_tool_shows_a_word_of_another_source(
         ("answer", {"urls": urls, "question": question, "at": "2023-06"}),
         ("answer", {"urls": urls, "question": question, "style": "prose", "follows": 1}),
         *(("search", {"question": question, **more}) for more in ({}, {"urls": urls}, {"at": "2023-06"})),
-        ("search", {"question": question, "urls": ["https://nowhere.example"]}),
+        *(
+            ("search", {"question": question, **more})
+            for more in ({"sources": [OTHER]}, {"urls": ["https://nowhere.example"]})
+        ),
         *(("search", {"question": "degrees", "output": "data", "retrieval_mode": kind}) for kind in ("auto", "chunk")),
         *(("history", more) for more in ({"url": SECRET}, {"url": SECRET, "at": "now"}, {"answer": 1})),
         *(("history", more) for more in ({"conversation": 1}, {"url": f"https://{OTHER}/nothing"})),

@@ -80,6 +80,7 @@ class AnswerCall:
     research_mode: ResearchMode | None = None
     retrieval_mode: RetrievalMode | None = None
     scope: RunScope | None = None
+    sources: tuple[str, ...] = ()
     policy: str | None = None
     output: Output = "text"
     style: Style = "evidence"
@@ -96,6 +97,8 @@ class AnswerCall:
         """The operation that gathers evidence. Raises InvalidInputError."""
         if self.follows is not None:
             raise InvalidInputError("follows goes with style prose; for evidence, give a query that is complete")
+        if self.sources and self.scope is not None:
+            raise InvalidInputError("sources and scope both say which stored pages are used: give either")
         return GatherEvidence.of(
             urls=self.urls,
             question=self.question,
@@ -105,7 +108,7 @@ class AnswerCall:
             max_age=self.max_age,
             expansion_budget=expansion_rounds(self.research(settings), self.expansion_budget, settings),
             mode=self.retrieval_mode or settings.mcp_default_retrieval_mode,
-            scope=self.scope,
+            scope=self.sources or self.scope,
             policy=self.policy,
         )
 
@@ -113,7 +116,15 @@ class AnswerCall:
         """The search of all that the sites said at `at`. Raises InvalidInputError, FetchError(INVALID_URL)."""
         self.evidence(settings)  # the same bounds as without `at`
         sites = site_roots(typed_address(url) for url in self.urls)
-        return search_of(settings, question=self.question, urls=sites, intent=self.intent, at=self.at, time=self.time)
+        return search_of(
+            settings,
+            question=self.question,
+            urls=sites,
+            sources=self.sources or None,
+            intent=self.intent,
+            at=self.at,
+            time=self.time,
+        )
 
     def prose(self, settings: Settings) -> Question:
         """Build the question of an answer in prose. Raises InvalidInputError for arguments that only shape evidence,
@@ -126,6 +137,7 @@ class AnswerCall:
         question = Ask.of(
             question=self.question,
             urls=self.urls,
+            sources=self.sources,
             at=self.at,
             time=self.time,
             expansion_budget=rounds,

@@ -26,6 +26,7 @@ from webrag_core.mcp_server.requests import (
 )
 from webrag_core.mcp_server.server import WebragServer
 from webrag_core.orchestration.run_scope import RunScope
+from webrag_core.retrieval.request import DocumentType
 
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _FETCHES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
@@ -61,6 +62,9 @@ async def answer(
         RunScope | None,
         Field(description="Stored pages to use too: source = the site's (default), all = every site's, run = none"),
     ] = None,
+    sources: Annotated[
+        list[str], Field(description="Stored pages to use too: of these sources, in place of scope")
+    ] = [],  # noqa: B006
     policy: Annotated[
         str | None, Field(description="Stop policy: calibrated, seed-matrix or fixed-k:N; default: the server's")
     ] = None,
@@ -85,6 +89,7 @@ async def answer(
         research_mode=research_mode,
         retrieval_mode=retrieval_mode,
         scope=scope,
+        sources=tuple(sources),
         policy=policy,
         output=output,
         style=style,
@@ -100,6 +105,12 @@ async def search(
     ctx: Context[Calls],
     question: Annotated[str, Field(description="A question, or words to search for")],
     urls: Annotated[list[str], Field(description="Only pages at or below these URLs or hosts")] = [],  # noqa: B006
+    sources: Annotated[list[str], Field(description="Only these sites, as status names them")] = [],  # noqa: B006
+    since: Annotated[str | None, Field(description="Only pages dated then or later")] = None,
+    until: Annotated[str | None, Field(description="Only pages dated then or earlier")] = None,
+    languages: Annotated[list[str], Field(description="Only pages in these (en)")] = [],  # noqa: B006
+    types: Annotated[list[DocumentType], Field(description="Only such pages")] = [],  # noqa: B006
+    flags: Annotated[list[str], Field(description="Only passages with: table, code, math, steps, image")] = [],  # noqa: B006
     intent: Annotated[Intent | None, Field(description="Kind of question")] = None,
     top_k: Annotated[int | None, Field(description="Maximum passages, 1 to 50")] = None,
     retrieval_mode: Annotated[RetrievalMode | None, Field(description="As for answer")] = None,
@@ -113,6 +124,12 @@ async def search(
         output,
         question=question,
         urls=urls or None,
+        sources=sources or None,
+        since=since,
+        until=until,
+        languages=languages or None,
+        types=types or None,
+        flags=flags or None,
         intent=intent,
         top_k=top_k,
         mode=retrieval_mode,
