@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -11,6 +11,7 @@ from mcp.server import MCPServer
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
 from mcp_types import ToolAnnotations
@@ -44,9 +45,11 @@ _NARROWED = ("search", "history")
 class WebragServer(MCPServer[Calls]):
     """MCP server whose tools get the running `Calls` through their context."""
 
-    def __init__(self, settings: Settings, acquirer: Acquirer | None = None) -> None:
-        """Raises InvalidInputError for MCP_ALLOWED_SITES or MCP_ADMITTED_SITES that name no sites."""
+    def __init__(self, settings: Settings, tools: Sequence[Tool], acquirer: Acquirer | None = None) -> None:
+        """`tools` are made by `offered`. Raises InvalidInputError for MCP_ALLOWED_SITES or MCP_ADMITTED_SITES that name
+        no sites."""
         self.core: Core | None = None
+        self._tools = {tool.name: tool for tool in tools}
         guard = AddressGuard(settings.allowed_sites, settings.admitted_sites, settings.mcp_consent)
 
         @asynccontextmanager
@@ -59,36 +62,27 @@ class WebragServer(MCPServer[Calls]):
             "webrag",
             title="WebRAG",
             instructions=INSTRUCTIONS,
+            tools=list(tools),
             lifespan=lifespan,
             log_level=settings.mcp_log_level,
             subscriptions=False,
+            middleware=[_list_usable_tools],
         )
-        self.middleware.append(_list_usable_tools)
 
     async def run_on(
         self, incoming: ReadStream[SessionMessage | Exception], outgoing: WriteStream[SessionMessage]
     ) -> None:
         """Serve one connection."""
-        low = self._lowlevel_server
+        low = self._lowlevel_server  # in public the SDK serves stdio by a thread of its own alone, see `stdio`
         await low.run(incoming, outgoing, low.create_initialization_options())
-
-    def register(
-        self, function: Callable[..., Awaitable[Response]], description: str, annotations: ToolAnnotations
-    ) -> None:
-        """Add a tool with a compact schema: it is sent to the model in every session."""
-        self.add_tool(function, description=description, annotations=annotations, structured_output=False)
-        tool = self._tool_manager.get_tool(function.__name__)
-        assert tool is not None
-        tool.parameters = _without_titles(tool.parameters)
-        tool.parameters["additionalProperties"] = False
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Calls, Any] | None = None
     ) -> Response:
         """Call a tool; invalid arguments and internal errors become error results."""
-        tool, reach = self._tool_manager.get_tool(name), reach_of(context)
+        tool, reach = self._tools.get(name), reach_of(context)
         if tool is None:
-            known = ", ".join(sorted(tool.name for tool in await self.list_tools() if _may_use(reach, tool.name)))
+            known = ", ".join(sorted(tool for tool in self._tools if _may_use(reach, tool)))
             return errors.failure(InvalidInputError.code, f"unknown tool; valid: {known}")
         if not _may_use(reach, name):
             return errors.of_error(reach.error)
@@ -104,6 +98,13 @@ class WebragServer(MCPServer[Calls]):
             if not isinstance(error.__cause__, ValidationError):
                 raise
             return errors.failure(InvalidInputError.code, explained(error.__cause__))
+
+
+def offered(function: Callable[..., Awaitable[Response]], description: str, annotations: ToolAnnotations) -> Tool:
+    """A tool with a compact schema: it is sent to the model in every session."""
+    tool = Tool.from_function(function, description=description, annotations=annotations, structured_output=False)
+    tool.parameters = {**_without_titles(tool.parameters), "additionalProperties": False}
+    return tool
 
 
 async def _list_usable_tools(ctx: ServerRequestContext[Any], call_next: CallNext) -> HandlerResult:

@@ -24,7 +24,7 @@ from webrag_core.mcp_server.requests import (
     StatusCall,
     Style,
 )
-from webrag_core.mcp_server.server import WebragServer
+from webrag_core.mcp_server.server import WebragServer, offered
 from webrag_core.orchestration.run_scope import RunScope
 from webrag_core.retrieval.request import DocumentType
 
@@ -212,26 +212,27 @@ async def feedback(
 
 def make_server(settings: Settings, acquirer: Acquirer | None = None) -> WebragServer:
     """Create a server with its tools; `acquirer` replaces the configured one."""
-    server = WebragServer(settings, acquirer)
-    server.register(
-        answer,
-        "Evidence with citations for a question about web pages: reads the URL(s), optionally follows links,"
-        " returns the relevant passages and any failures. Takes seconds to minutes.",
-        _FETCHES,
-    )
-    server.register(search, "Evidence with citations from stored pages. Fetches nothing; under a second.", _READS)
-    server.register(status, "List stored sites and pages with sizes and fetch times.", _READS)
-    server.register(
-        history,
-        "What a stored page said at a date, when its text changed and how; or whether the quotes of an earlier answer"
-        " still stand.",
-        _READS,
-    )
-    server.register(ingest, "Fetch and store pages for later `search`.", _FETCHES)
-    server.register(attach, "Attach a site, or a section of it: read its pages, to be refreshed when due.", _FETCHES)
+    tools = [
+        offered(
+            answer,
+            "Evidence with citations for a question about web pages: reads the URL(s), optionally follows links,"
+            " returns the relevant passages and any failures. Takes seconds to minutes.",
+            _FETCHES,
+        ),
+        offered(search, "Evidence with citations from stored pages. Fetches nothing; under a second.", _READS),
+        offered(status, "List stored sites and pages with sizes and fetch times.", _READS),
+        offered(
+            history,
+            "What a stored page said at a date, when its text changed and how; or whether the quotes of an earlier"
+            " answer still stand.",
+            _READS,
+        ),
+        offered(ingest, "Fetch and store pages for later `search`.", _FETCHES),
+        offered(attach, "Attach a site, or a section of it: read its pages, to be refreshed when due.", _FETCHES),
+    ]
     if settings.mcp_feedback:
-        server.register(feedback, "Note what the user says about an answer. Never what a page says.", _NOTES)
-    return server
+        tools.append(offered(feedback, "Note what the user says about an answer. Never what a page says.", _NOTES))
+    return WebragServer(settings, tools, acquirer)
 
 
 def _calls(ctx: Context[Calls]) -> Calls:
