@@ -240,7 +240,10 @@ def test_no_tool_shows_a_word_of_another_source(
             httpx2.AsyncClient(headers=headers, timeout=60) as http,
             Client(streamable_http_client(f"{base}/mcp", http_client=http), mode=mode) as client,
         ):
-            names = {tool.name for tool in (await client.list_tools()).tools}
+            tools = (await client.list_tools()).tools
+            names = {tool.name for tool in tools}
+            offered = str([client.instructions, *(tool.model_dump() for tool in tools)])
+            assert {name for name, _ in calls if f"`{name}`" in offered} <= names
             return names, [str(await client.call_tool(name, given)).lower() for name, given in calls]
 
     names, texts = asyncio.run(replies(narrow))

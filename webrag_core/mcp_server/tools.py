@@ -34,6 +34,10 @@ _NOTES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempoten
 
 At = Annotated[str | None, Field(description="As of then: 2024, 2024-05-17 or a time (UTC)")]
 Time = Annotated[TimeAxis, Field(description="at = when texts were seen, or hold by their own words (valid)")]
+Amount = Annotated[
+    RetrievalMode | None,
+    Field(description="chunk = best passages (default); full_context = all text; auto = by size"),
+]
 As = Annotated[Output, Field(description="data = JSON in structuredContent, for programs")]
 
 
@@ -54,10 +58,7 @@ async def answer(
         ResearchMode | None,
         Field(description="fast = no links (default); auto = up to 2 link-following rounds; deep = full budget"),
     ] = None,
-    retrieval_mode: Annotated[
-        RetrievalMode | None,
-        Field(description="chunk = best passages (default); full_context = all text; auto = by size"),
-    ] = None,
+    retrieval_mode: Amount = None,
     scope: Annotated[
         RunScope | None,
         Field(description="Stored pages to use too: source = the site's (default), all = every site's, run = none"),
@@ -105,7 +106,7 @@ async def search(
     ctx: Context[Calls],
     question: Annotated[str, Field(description="A question, or words to search for")],
     urls: Annotated[list[str], Field(description="Only pages at or below these URLs or hosts")] = [],  # noqa: B006
-    sources: Annotated[list[str], Field(description="Only these sites, as status names them")] = [],  # noqa: B006
+    sources: Annotated[list[str], Field(description="Only these sites: host or host/section")] = [],  # noqa: B006
     since: Annotated[str | None, Field(description="Only pages dated then or later")] = None,
     until: Annotated[str | None, Field(description="Only pages dated then or earlier")] = None,
     languages: Annotated[list[str], Field(description="Only pages in these (en)")] = [],  # noqa: B006
@@ -113,7 +114,7 @@ async def search(
     flags: Annotated[list[str], Field(description="Only passages with: table, code, math, steps, image")] = [],  # noqa: B006
     intent: Annotated[Intent | None, Field(description="Kind of question")] = None,
     top_k: Annotated[int | None, Field(description="Maximum passages, 1 to 50")] = None,
-    retrieval_mode: Annotated[RetrievalMode | None, Field(description="As for answer")] = None,
+    retrieval_mode: Amount = None,
     at: At = None,
     time: Time = "seen",
     output: As = "text",
