@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from tests.acquisition.local_server import Page, Site, reply, serving
+from tests.waiting import await_until
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
 from webrag_core.corpus.acquirers import make_acquirer
@@ -75,9 +76,13 @@ def test_the_slots_of_a_host_are_shared_by_processes(database_url: str) -> None:
         nonlocal running, most
         running += 1
         most = max(most, running)
-        await asyncio.sleep(0.15)
+        await await_until(is_shared)
+        await asyncio.sleep(0.15)  # a third would come
         running -= 1  # before the reply: afterwards the next request may come
         writer.write(HTML)
+
+    async def is_shared() -> bool:
+        return most > 1
 
     async def work() -> None:
         pages: dict[str, Page] = {f"/{number}": slow for number in range(6)}

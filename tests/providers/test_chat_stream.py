@@ -146,7 +146,7 @@ def test_a_model_is_not_asked_where_no_answer_can_come_in_time() -> None:
     async def work(url: str) -> None:
         endpoint = ChatEndpoint(chat_settings(url), "a test")
         await endpoint.complete(TURNS, seconds=20.0, max_tokens=9)
-        with pytest.raises(ChatError, match=r"not asked: 0\.05 s are left, and no exchange was shorter than 0\.2"):
+        with pytest.raises(ChatError, match=r"not asked: 0\.05 s are left, and no exchange was shorter than "):
             await endpoint.complete(TURNS, seconds=0.05, max_tokens=9)
         with pytest.raises(ChatError, match="not asked: 0 s are left"):
             await anext(endpoint.stream(TURNS, seconds=0.0, max_tokens=9))
