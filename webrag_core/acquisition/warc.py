@@ -211,25 +211,25 @@ class WarcAcquirer:
         try:
             with self._path.open("rb") as stream:
                 stream.seek(entry.offset)
-                self._check(stream, entry)
-                stream.seek(entry.offset)
-                records = ArchiveIterator(stream, record_types=WarcRecordType.response, auto_decode="all")
+                records = ArchiveIterator(stream, record_types=WarcRecordType.response, parse_http=False)
                 record = next(iter(records), None)  # a StopIteration would never leave the worker thread
-                if record is None or record.http_headers is None:
+                if record is None:
                     raise broken
-                headers = {name.lower(): value for name, value in record.http_headers}
-                body = record.reader.read(self._max_bytes + 1)
-                if len(body) > self._max_bytes:
-                    raise self._too_large(entry)
-                return whole_number(record.http_headers.status_code, 100, 999) or 0, headers, body
+                block = self._block(record, entry)
+            record.set_bytes_content(block)  # unpacked and looked at already: what follows reads no file
+            record.parse_http(auto_decode="all")
+            if record.http_headers is None:
+                raise broken
+            headers = {name.lower(): value for name, value in record.http_headers}
+            body = record.reader.read(self._max_bytes + 1)
+            if len(body) > self._max_bytes:
+                raise self._too_large(entry)
+            return whole_number(record.http_headers.status_code, 100, 999) or 0, headers, body
         except OSError as error:
             raise broken from error
 
-    def _check(self, stream: BinaryIO, entry: _Entry) -> None:
-        """Raise FetchError for a record that is too large, ends early, or runs into the next one."""
-        record = next(iter(ArchiveIterator(stream, record_types=WarcRecordType.response, parse_http=False)), None)
-        if record is None:
-            return
+    def _block(self, record: WarcRecord, entry: _Entry) -> bytes:
+        """What the record holds. Raises FetchError for one that is too large, ends early, or runs into the next one."""
         stated = whole_number(record.headers.get("Content-Length") or "", 0, 2**62)
         if stated is None or stated > self._max_bytes + _MAX_HEAD_BYTES:
             raise self._too_large(entry)
@@ -249,6 +249,7 @@ class WarcAcquirer:
                 raise self._refused(entry, "is not what its digest says")
         elif length is not None and not is_coded and length != len(body):
             raise self._refused(entry, f"holds {len(body)} bytes of a body of {length}")
+        return block
 
     def _refused(self, entry: _Entry, problem: str) -> FetchError:
         return FetchError(Reason.BAD_RESPONSE, f"response {entry.number} of {self._path} {problem}")
