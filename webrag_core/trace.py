@@ -7,6 +7,7 @@ they cost nothing. They carry numbers and short words: no query, no address, no 
 from __future__ import annotations
 
 import logging
+import os
 import re
 import secrets
 import sys
@@ -14,12 +15,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
 _TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?")
 _TRACE_ID = re.compile(r"[0-9a-f]{32}")
+_PROVIDER = "OTEL_PYTHON_TRACER_PROVIDER"  # has the API load an SDK by itself
 _LENGTH = 55  # of a traceparent of version 00
 _LONGEST = 512  # characters of a traceparent that are looked at
 
@@ -108,19 +109,18 @@ def _read(parent: str | None) -> _Trace | None:
     return None
 
 
-@lru_cache(maxsize=1)
 def _opentelemetry() -> Any:
-    """The API of OpenTelemetry's traces; None where it is not installed."""
-    if find_spec("opentelemetry") is None:
-        return None
-    from opentelemetry import trace
+    """The API of OpenTelemetry's traces; None where nobody has set it up. Code that does has loaded the package, which
+    takes a command longer to import than most of what commands do."""
+    if _PROVIDER in os.environ and find_spec("opentelemetry") is not None:
+        from opentelemetry import trace
 
-    return trace
+        return trace
+    return sys.modules.get("opentelemetry.trace")
 
 
 def _of_opentelemetry() -> _Trace | None:
-    """The trace that the caller's own instrumentation is in. Who has any has loaded the package: importing it takes a
-    command longer than most of what commands do."""
+    """The trace that the caller's own instrumentation is in."""
     api = sys.modules.get("opentelemetry.trace")
     context = None if api is None else api.get_current_span().get_span_context()
     if context is None or not context.is_valid:
