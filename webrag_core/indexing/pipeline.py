@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -190,28 +190,26 @@ class Corpus:
             brake: Brake | None,
             begun: Callable[[str], None] = lambda url: None,
         ) -> AddedDocument:
-            async with (
-                AsyncExitStack() as asking,
-                AsyncExitStack() as work,
-                AsyncExitStack() as storing,
-                AsyncExitStack() as fetch,
-            ):
+            # none that is asynchronous: these cost an unchanged page as much as the request for it
+            with ExitStack() as asking, ExitStack() as work, ExitStack() as storing, ExitStack() as fetch:
                 asking.enter_context(unchanged.expected())
                 stored_page = await look_ups.of(url)
-                await work.enter_async_context(at_work)
+                await at_work.acquire()
+                work.callback(at_work.release)
                 work.enter_context(self.indexer.in_progress())
                 work.enter_context(new.expected())
                 storing.enter_context(store.expected())
-                await fetch.enter_async_context(fetching)
+                await fetching.acquire()
+                fetch.callback(fetching.release)
                 begun(url)
 
                 async def record(page: UnchangedPage) -> None:
                     for stack in (fetch, storing, work):  # other pages are read while this one waits for its like
-                        await stack.aclose()
+                        stack.close()
                     await unchanged.of(page)
 
                 async def keep(page: NewDocument) -> tuple[int, int] | None:
-                    await fetch.aclose()
+                    fetch.close()
                     return await store.of(page)
 
                 page = await self._store(
@@ -225,7 +223,7 @@ class Corpus:
                     store=keep,
                 )
                 for stack in (fetch, storing, asking):
-                    await stack.aclose()
+                    stack.close()
                 return await self._index(page, patient=True, settled=settled.of, new=new.of)
 
         return add
