@@ -38,7 +38,10 @@ OF_PAGE = (
 )
 """Condition: the inventory symbol `i` stands on the page of document `d`."""
 INPUTS_HASH = (
-    "((SELECT coalesce(bit_xor(hashtextextended(concat_ws(' ', l.target_url, l.in_navigation, l.nofollow), 0)), 0)"  # noqa: S608
+    # as `concat_ws(' ', l.target_url, l.in_navigation, l.nofollow)`, of which hundreds took a third longer
+    "((SELECT coalesce(bit_xor(hashtextextended(l.target_url || CASE"  # noqa: S608
+    " WHEN l.in_navigation THEN CASE WHEN l.nofollow THEN ' t t' ELSE ' t f' END"
+    " WHEN l.nofollow THEN ' f t' ELSE ' f f' END, 0)), 0)"
     "  FROM link_candidates l WHERE l.version_id = v.id)"
     " # coalesce((SELECT m.digest FROM version_markup m WHERE m.version_id = v.id), 0)"
     " # (SELECT coalesce(bit_xor(hashtextextended(concat_ws(' ', i.name, i.anchor), 1)), 0) FROM inventory_symbols i"
