@@ -3,8 +3,8 @@
 First every page is asked again: new versions, texts embedded, requests per page (all of them conditional), CPU time of
 client and server per page and beside it what its request to the archive costs alone. Then, on each page with at least
 40 sections, one section in turn gets one more sentence and the page is refreshed: texts embedded for it, beside the
-children that the page has. Prints one JSON object; exit code 1 when the unchanged site costs a version, an embedding or
-more than one request per page.
+children that the page has; neither where no page has so many sections. Prints one JSON object; exit code 1 when the
+unchanged site costs a version, an embedding or more than one request per page.
 """
 
 from __future__ import annotations
@@ -122,17 +122,15 @@ async def measure(home: Path, pages: int | None, edits: int) -> dict[str, object
                 embedded.append(added.embedded)
                 share.append(added.embedded / children)
             site.edited.pop(url, None)
-    return {
-        "unchanged_refresh": unchanged,
-        "edited_section": {
-            "pages": len(large),
-            "edits": len(embedded),
+    sections_edited: dict[str, object] = {"pages": len(large), "edits": len(embedded)}
+    if embedded:  # the first pages may have no sections
+        sections_edited |= {
             "texts_embedded_median": statistics.median(embedded),
             "texts_embedded_p95": sorted(embedded)[int(len(embedded) * 0.95)],
             "texts_embedded_max": max(embedded),
             "share_of_page_median": round(statistics.median(share), 4),
-        },
-    }
+        }
+    return {"unchanged_refresh": unchanged, "edited_section": sections_edited}
 
 
 async def _number(corpus: Corpus, query: str, *parameters: object) -> int:
