@@ -66,14 +66,17 @@ class GraphWriter:
     """Domain of the operators of ONNX Runtime."""
 
     def __init__(self) -> None:
-        self._graph = [_string(2, "graph")]
+        self._graph: list[bytes | memoryview] = [
+            _string(2, "graph")
+        ]  # what is large is copied once, when all of it is joined
 
     def constant(self, name: str, values: Tensor) -> str:
         """A tensor of the graph itself; returns its name."""
         number = _NUMBERS[values.dtype.str[1:]]
         shape = b"".join(_number(1, size) for size in values.shape)
-        content = np.ascontiguousarray(values).tobytes()
-        self._graph.append(_message(5, shape + _number(2, number) + _string(8, name) + _message(9, content)))
+        content = np.ascontiguousarray(values)
+        head = shape + _number(2, number) + _string(8, name) + _beginning(9, content.nbytes)
+        self._graph += [_beginning(5, len(head) + content.nbytes), head, content.data]
         return name
 
     def node(
@@ -111,7 +114,8 @@ class GraphWriter:
         for name, shape in outputs.items():
             graph.append(_message(12, _declared(name, np.dtype(np.float32), shape)))
         operators = _message(8, _number(2, 18)) + _message(8, _string(1, self.CONTRIBUTED) + _number(2, 1))
-        return _number(1, _IR_VERSION) + _message(7, b"".join(graph)) + operators
+        size = sum(memoryview(part).nbytes for part in graph)
+        return b"".join([_number(1, _IR_VERSION), _beginning(7, size), *graph, operators])
 
 
 def _declared(name: str, kind: np.dtype, shape: Sequence[int | str]) -> bytes:
@@ -170,7 +174,12 @@ def _number(field: int, value: int) -> bytes:
 
 
 def _message(field: int, content: bytes) -> bytes:
-    return _packed(field << 3 | _BYTES) + _packed(len(content)) + content
+    return _beginning(field, len(content)) + content
+
+
+def _beginning(field: int, size: int) -> bytes:
+    """What stands before the `size` bytes of a message."""
+    return _packed(field << 3 | _BYTES) + _packed(size)
 
 
 def _string(field: int, text: str) -> bytes:
