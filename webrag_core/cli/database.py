@@ -56,7 +56,7 @@ def begin_to_open(*, reads: bool = False) -> None:
         _apart(partial(_start_server, settings))
     from webrag_core.providers import static_model
 
-    _apart(static_model.load)
+    _apart(partial(static_model.load, whole=False))
     if reads and settings.webrag_reader != "none":
         from webrag_core.providers import reading_model
 

@@ -242,7 +242,7 @@ def _features(texts: Sequence[str], language: str | None) -> _Features:
     rows = {text: row for text in dict.fromkeys(texts) if (row := _FEATURES.get((rules, text))) is not None}
     missing = [text for text in dict.fromkeys(texts) if text not in rows]
     for text, ids in zip(missing, token_ids(missing), strict=True):
-        total = token_weights()[ids] @ token_vectors()[ids]
+        total = token_weights()[ids] @ token_vectors(ids)[ids]
         rows[text] = Passage(term_codes(terms(text, language)), np.unique(ids)), ids, float(np.linalg.norm(total))
     for text in missing:
         _FEATURES.put((rules, text), rows[text])

@@ -7,8 +7,9 @@ of marks, though, so the tokens of a text are those of its pieces, which are loo
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
+_KINDS = {"F16": np.float16, "F32": np.float32}
 _WEIGHTS = Path(__file__).with_name("token_weights.npy")
 _MAX_PIECES = 100_000  # remembered: about 20 MB
 _MAX_PIECE = 40  # characters of one that is remembered
@@ -41,13 +43,60 @@ def _file(*parts: str) -> str:
     return str(Path(package.origin).parent.joinpath(*parts))
 
 
-@lru_cache(maxsize=1)
-def _table() -> NDArray[np.float32]:
-    """Vector of every token as the model has it, shape (32000, 256). Loaded once per process, 32 MB."""
-    from safetensors.numpy import load_file
+class _Rows:
+    """Vectors of the vocabulary's 32,000 tokens, each made by `make` when it is first asked for: a command with one
+    question needs hundreds of them, and all take a tenth of a second."""
 
-    table = load_file(_file("weights", "l2_supercat_256.safetensors"))["embedding.weight"]
-    return np.ascontiguousarray(table, dtype=np.float32)
+    def __init__(self, make: Callable[[NDArray[np.int64]], NDArray[np.float32]]) -> None:
+        self._make = make
+        self._table = np.empty(_file_table().shape, dtype=np.float32)  # takes no memory where nothing is written
+        self._is_made = np.zeros(len(self._table), dtype=bool)
+        self._is_whole = False
+
+    def all(self) -> NDArray[np.float32]:
+        """The whole table."""
+        if not self._is_whole:
+            self.with_rows(np.arange(len(self._table)))
+            self._is_whole = True
+        return self._table
+
+    def with_rows(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
+        """The table, in which these rows are made; others may be anything."""
+        if not self._is_whole:
+            missing = np.unique(ids[~self._is_made[ids]]).astype(np.int64)
+            if len(missing):
+                self._table[missing] = self._make(missing)
+                self._is_made[missing] = True  # after the rows: a thread that comes between makes them, too
+        return self._table
+
+
+@lru_cache(maxsize=1)
+def _file_table() -> NDArray[np.float16]:
+    """Vector of every token in the model's file, which is not read but where it is looked at."""
+    file = Path(_file("weights", "l2_supercat_256.safetensors"))
+    with file.open("rb") as stream:
+        size = int.from_bytes(stream.read(8), "little")
+        entry = json.loads(stream.read(size))["embedding.weight"]
+    begin = 8 + size + entry["data_offsets"][0]
+    return np.memmap(file, dtype=_KINDS[entry["dtype"]], mode="r", offset=begin, shape=tuple(entry["shape"]))
+
+
+@lru_cache(maxsize=1)
+def _model_rows() -> _Rows:
+    """Vectors as the model has them."""
+    return _Rows(lambda ids: _file_table()[ids].astype(np.float32))
+
+
+@lru_cache(maxsize=1)
+def _unit_rows() -> _Rows:
+    """The same at unit length."""
+
+    def make(ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        vectors = _model_rows().with_rows(ids)[ids]
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.asarray(vectors / np.maximum(lengths, 1e-9), dtype=np.float32)
+
+    return _Rows(make)
 
 
 def _read_tokenizer() -> Tokenizer:
@@ -99,11 +148,13 @@ def _packed_ids(text: str) -> bytes:
     return b"".join(map(_pieces().__getitem__, _PIECE.findall(" " + text)))
 
 
-def load() -> None:
-    """Read the model's files, which else its first use does: a fifth of a second."""
+def load(*, whole: bool = True) -> None:
+    """Read the model's files, which else its first use does: a fifth of a second. Not `whole` = without the vectors of
+    tokens that no text has yet, for a process that ends soon: half of it."""
     _pieces()
-    token_vectors()
     token_weights()
+    if whole:
+        token_vectors()
 
 
 def count_tokens(texts: list[str]) -> list[int]:
@@ -118,9 +169,10 @@ def token_ids(texts: Sequence[str]) -> list[NDArray[np.uint16]]:
 
 def text_vectors(ids: Sequence[NDArray[np.uint16]]) -> NDArray[np.float32]:
     """Unit-length mean of the token vectors of each text, by its `token_ids`; NaN for a text without tokens."""
-    table = _table()
-    means = np.empty((len(ids), table.shape[1]), dtype=np.float32)
+    rows = _model_rows()
+    means = np.empty((len(ids), _file_table().shape[1]), dtype=np.float32)
     for row, tokens in enumerate(ids):
+        table = rows.with_rows(tokens)
         np.sum(table[tokens], axis=0, dtype=np.float32, out=means[row])
     means /= np.linalg.norm(means, axis=1, keepdims=True)
     return means
@@ -152,12 +204,9 @@ def token_texts() -> list[str]:
     return sorted(vocabulary, key=vocabulary.__getitem__)
 
 
-@lru_cache(maxsize=1)
-def token_vectors() -> NDArray[np.float32]:
-    """Unit-length vector of every token, shape (32000, 256)."""
-    vectors = _table()
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.maximum(lengths, 1e-9), dtype=np.float32)
+def token_vectors(ids: NDArray[np.integer] | None = None) -> NDArray[np.float32]:
+    """Unit-length vector of every token, shape (32000, 256); with `ids` the others may be anything."""
+    return _unit_rows().all() if ids is None else _unit_rows().with_rows(ids)
 
 
 @lru_cache(maxsize=1)

@@ -74,7 +74,7 @@ def profile(query: str, idf: Mapping[str, float], words: Sequence[Word] = ()) ->
         weights=weights,
         pairs=pairs,
         pair_weights=np.minimum(weights[:-1], weights[1:]) if len(words) > 1 else np.empty(0, dtype=np.float32),
-        tokens=token_vectors()[ids],
+        tokens=token_vectors(ids)[ids],
         token_weights=share / share.sum() if len(share) else share,
     )
 
@@ -178,7 +178,7 @@ def best_cosines(query: QueryProfile, passages: Sequence[Passage]) -> Array:
     if not filled or not len(query.tokens):
         return best
     all_tokens = np.concatenate([passages[index].tokens for index in filled])
-    vectors = token_vectors()
+    vectors = token_vectors(all_tokens)
     place = np.zeros(len(vectors), dtype=np.int32)  # a table beats sorting tens of thousands of ids
     place[all_tokens] = 1
     distinct = np.flatnonzero(place)
