@@ -49,6 +49,10 @@ CORPUS = {
             "import webrag_core.application.services, webrag_core.application.operations",
             CONVERSION | FETCHING | MODELS | TERMINAL | SERVERS | WALK | AGENTS | {"webrag_core.answering.manager"},
         ),
+        (
+            "from webrag_core.trace import span, traced\nwith traced(), span('plan'): pass",
+            {"opentelemetry", "pydantic"},
+        ),
         ("import webrag_core.cli.main", CONVERSION | FETCHING | MODELS | SERVERS | CORPUS),
         (
             "from webrag_core.cli import main; main.choose_commands(['search', 'x'])",

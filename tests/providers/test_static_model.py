@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from webrag_core.providers import static_model
 from webrag_core.providers.static_model import count_tokens, known_letters, text_vectors, token_ids, token_texts
@@ -60,6 +61,20 @@ def test_vectors_and_tokens_are_those_that_stored_ones_were_made_with() -> None:
     assert vectors == "c2c596675fd628bc84ebcc83b57010c7e4feffae51781c8ff814052cc65018b2"
     tokens = hashlib.sha256(b"|".join(ids.tobytes() for ids in token_ids(TEXTS))).hexdigest()
     assert tokens == "08936eb8a4702081aa5e691d3ebcf5a0edeb6c273e9f6dc2385d9c8bc00d4f22"
+
+
+def test_rows_are_made_when_they_are_asked_for() -> None:
+    whole_table, asked = static_model.token_vectors(), []
+
+    def make(ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        asked.append(ids.tolist())
+        return whole_table[ids]
+
+    rows = static_model._Rows(make)
+    for ids in ([7, 3, 7], [3, 31_999], [7]):
+        assert (rows.with_rows(np.array(ids))[ids] == whole_table[ids]).all()
+    assert asked == [[3, 7], [31_999]]
+    assert rows.all().tobytes() == whole_table.tobytes()
 
 
 def test_the_vector_of_a_text_is_the_mean_of_its_tokens_at_unit_length() -> None:
