@@ -17,7 +17,8 @@ from webrag_core.indexing.markdown import faithful_text
 from webrag_core.indexing.passages import Passage, term_codes
 from webrag_core.indexing.terms import terms
 from webrag_core.language.symbols import count_symbol, symbol_tokens
-from webrag_core.retrieval.bm25 import K1, LexicalHit, LexicalResult, attainable_score, search_parents
+from webrag_core.retrieval.bm25 import K1, LexicalHit, LexicalResult, attainable_score, count_terms, search_parents
+from webrag_core.retrieval.resident_index import Postings
 from webrag_core.retrieval.scope import Scope, ScopeSize
 
 _READ_WHOLE = 10_000  # parents of a scope that is read whole for a token without words: some ten microseconds each
@@ -34,16 +35,18 @@ ORDER BY d.canonical_url, c.ordinal LIMIT %(kept)s
 
 
 async def find_literals(
-    connection: AsyncConnection, query: str, scope: Scope, size: ScopeSize
+    connection: AsyncConnection, query: str, scope: Scope, size: ScopeSize, postings: Postings | None = None
 ) -> dict[str, dict[int, int]]:
     """For each token of symbols in the query that passages of the scope hold: how often the parents hold it, by id, at
-    most `_KEPT`. Call inside a transaction."""
+    most `_KEPT`. `postings` are those of the snapshot, where they are in memory. Call inside a transaction."""
     results = {}
     for token in symbol_tokens(query):
         words = terms(token)
         inside, values = scope.lookup("c.document_id"), scope.parameters
         if words or size.parents > _READ_WHOLE:
-            hits = (await search_parents(connection, words or terms(query), scope, limit=_READ)).hits
+            words = words or terms(query)
+            counted = await count_terms(connection, words, scope, size.indexes, postings)
+            hits = (await search_parents(connection, words, scope, limit=_READ, counted=counted)).hits
             inside, values = "c.id = ANY(%(ids)s::bigint[])", {"ids": [hit.parent_id for hit in hits]}
         cursor = await connection.execute(
             _HOLDERS.replace("{inside}", inside).encode(),
@@ -83,10 +86,12 @@ def with_literals(lexical: LexicalResult, literals: Mapping[str, Mapping[int, in
 
 
 def with_tokens(passages: Sequence[Passage], texts: Sequence[str], tokens: Collection[str]) -> list[Passage]:
-    """The passages with those of the tokens among their terms that their `texts` (Markdown) hold."""
+    """The passages with those of the tokens among their terms that their `texts` (Markdown) hold, as those of
+    `find_literals` do: no mark but a backslash stands within them."""
     marked = []
     for passage, markdown in zip(passages, texts, strict=True):
-        text = faithful_text(markdown)
+        written = markdown.replace("\\", "")
+        text = faithful_text(markdown) if any(token in written for token in tokens) else ""
         held = [token for token in tokens if count_symbol(text, token)]
         marked.append(replace(passage, terms=np.concatenate([passage.terms, term_codes(held)])) if held else passage)
     return marked

@@ -205,7 +205,8 @@ async def _reranked(connection: AsyncConnection, context: RetrievalContext) -> P
     """P4 (and P3): the candidates of both, rescored by `retrieval.scoring`."""
     counted = await counted_terms(connection, context)
     nearest = await nearest_children(connection, context, context.floor)
-    literals = await find_literals(connection, context.query, context.scope, context.size)
+    postings = None if context.resident is None else context.resident.postings
+    literals = await find_literals(connection, context.query, context.scope, context.size, postings)
     also = nearest.keys() | {parent for counts in literals.values() for parent in counts}
     lexical = await lexical_hits(connection, context, also=also, counted=counted)
     lexical = with_literals(lexical, literals, context.size)
