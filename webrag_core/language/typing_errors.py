@@ -65,6 +65,8 @@ def errors_between(word: str, other: str, most: int, *, begins: bool = False) ->
     first, second = word.lower(), other.lower()
     if len(first) - len(second) > most or (len(second) - len(first) > most and not begins):
         return most + 1
+    if len(set(first).difference(second)) > most:  # each of these letters is an error
+        return most + 1
     before: list[int] = []
     row = list(range(len(second) + 1))
     for at, letter in enumerate(first, start=1):

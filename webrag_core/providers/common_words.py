@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import lru_cache
 
 from webrag_core.language.words import DEFAULT, rules
@@ -49,8 +50,12 @@ def is_listed_word(word: str) -> bool:
 def _is_known(word: str) -> bool:
     if word in _words():
         return True
-    stem = rules(DEFAULT).term(word)
-    return stem in _stems(stem[:2])
+    term = rules(DEFAULT).term
+    stem = term(word)
+    # a stem is its words but for their last letters and its own: that of lying, dying and tying alone is another word
+    first, words = stem[:-1], _words_in_order()
+    alike = words[bisect_left(words, first) : bisect_left(words, f"{first}\uffff")]
+    return bool(stem) and any(term(other) == stem for other in alike)
 
 
 def _is_derived(word: str) -> bool:
@@ -89,8 +94,6 @@ def _words() -> dict[str, int]:
     return {token: place for place, token in enumerate(tokens) if token.isalpha() and len(token) >= _LEAST}
 
 
-@lru_cache(maxsize=1024)
-def _stems(letters: str) -> frozenset[str]:
-    """The stems of the words that begin with two letters, as theirs do but for lie, die and tie, which are words
-    themselves. Those of all words take fifty times as long, while a search waits."""
-    return frozenset(rules(DEFAULT).term(word) for word in _words() if word.startswith(letters)) - {""}
+@lru_cache(maxsize=1)
+def _words_in_order() -> list[str]:
+    return sorted(_words())

@@ -239,6 +239,10 @@ class CountedTerms:
     postings: Postings | None = None
     counts: list[CountedTerm] = field(default_factory=list)
 
+    def only(self, term: CountedTerm) -> CountedTerms:
+        """One of the terms alone."""
+        return replace(self, words=[(term.term,)], counts=[term])
+
     async def terms(self) -> list[CountedTerm]:
         """The terms in order, each with its number of parents."""
         if self.cursor is not None and not self.counts:

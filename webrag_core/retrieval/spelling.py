@@ -84,7 +84,7 @@ async def find_spellings(
     count = partial(count_terms, connection, scope=scope, sizes=size.indexes, postings=postings)
     results = []
     for suspect in islice(_suspects(query, absent, size.rules, language), _MOST_WORDS):
-        near = _terms_near(suspect.word, language, size.rules)
+        near = await _terms_near(connection, suspect.word, language, size.rules)
         taken = await _word_taken(connection, suspect, 1, near, language, scope, count)
         if taken is None and suspect.most > 1:
             alike = await _terms_alike(connection, suspect.word)
@@ -117,15 +117,19 @@ def _suspects(query: str, absent: Collection[str], present: Sequence[str], langu
         yield _Suspect(word, is_free, most_errors(word, is_name=not is_free))
 
 
-def _terms_near(word: str, language: str | None, present: Sequence[str]) -> dict[str, list[str]]:
-    """The terms of the strings that are an error away, and those strings."""
+async def _terms_near(
+    connection: AsyncConnection, word: str, language: str | None, present: Sequence[str]
+) -> dict[str, list[str]]:
+    """The terms of the strings that are an error away, as far as pages hold them, and those strings."""
     near: dict[str, list[str]] = {}
     names = [rules_of(language)] if language is not None else (present or [DEFAULT])
     for other in dict.fromkeys(one_error_away(word, accents=language not in (None, "en"))):
         for term in {rules(name).term(other) for name in names}:
             if term:
                 near.setdefault(term, []).append(other)
-    return near
+    # to count hundreds of terms of which hardly any is there takes the server twenty times as long
+    cursor = await connection.execute("SELECT term FROM lexical_terms WHERE term = ANY(%s)", (list(near),))
+    return {term: near[term] for (term,) in await cursor.fetchall()}
 
 
 async def _terms_alike(connection: AsyncConnection, word: str) -> dict[str, list[str]]:
@@ -142,11 +146,7 @@ async def _terms_alike(connection: AsyncConnection, word: str) -> dict[str, list
             "limit": _MOST_TERMS,
         },
     )
-    return {
-        term: []
-        for (term,) in await cursor.fetchall()
-        if len(set(term) - set(lower)) <= 2 and errors_between(term, lower, 2, begins=True) <= 2
-    }
+    return {term: [] for (term,) in await cursor.fetchall() if errors_between(term, lower, 2, begins=True) <= 2}
 
 
 async def _word_taken(
@@ -162,11 +162,11 @@ async def _word_taken(
     counted = await count(list(near))
     if counted.cursor is None:
         return None
-    holders = {term.term: term.parents for term in await counted.terms() if term.parents}
-    for term in sorted(holders, key=lambda term: (-holders[term], term))[:_TRIED]:
-        hits = await search_parents(connection, [term], scope, limit=_READ, counted=await count([term]))
+    held = [term for term in await counted.terms() if term.parents]
+    for term in sorted(held, key=lambda term: (-term.parents, term.term))[:_TRIED]:
+        hits = await search_parents(connection, [term.term], scope, limit=_READ, counted=counted.only(term))
         rows = await load_parents(connection, [hit.parent_id for hit in hits.hits])
-        word = _as_written(suspect, most, term, near[term], language, rows, holders[term])
+        word = _as_written(suspect, most, term.term, near[term.term], language, rows, term.parents)
         if word is not None:
             return word[0].upper() + word[1:] if suspect.word[0].isupper() else word.lower()
     return None
@@ -188,12 +188,16 @@ def _as_written(
         for row in passages
         if language is None or row.language is None or row.language.partition("-")[0] == language
     ]
+
+    def is_near(word: str) -> bool:
+        return errors_between(suspect.word, word, most) <= most
+
     words: Counter[str] = Counter()
     for row in rows:
         text = "\n".join((row.title or "", *row.heading_path, row.body))
-        counts = Counter(words_of(text))
+        counts = {word: count for word, count in Counter(words_of(text)).items() if is_near(word)}
         words.update({word: count for word, count in counts.items() if term in terms(word, row.language)})
-    fitting = [word for word in words if may_be_mistyped(word) and errors_between(suspect.word, word, most) <= most]
+    fitting = [word for word in words if may_be_mistyped(word)]
     if rows:  # they may write it in another form
         fitting += [string for string in strings if string not in words and is_listed_word(string)]
     may_be_meant = is_likely if suspect.is_free else is_likely_in_a_name
