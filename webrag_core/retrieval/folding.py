@@ -16,7 +16,9 @@ FIRST = 10
 OF_A_PAGE = 3
 
 _ALIKE = 0.7  # share of the shingles of both from which two passages say the same, if in the same numbers and names
-_WORD = re.compile(r"\w[\w.,:-]*\w|\w")
+# words of small letters are passed over before it: they are most of a text, and tell nothing
+_WORD = re.compile(r"(?:\W*+[a-z]++[.,:-]*+(?!\w))*+\W*+(?:(?P<word>\w[\w.,:-]*\w|\w)|\Z)")
+_TELLING = re.compile(r"[^\W_a-z]")
 _STARTS = re.compile(r"(?:^|[.!?:|>#*\n])[\s\"'“„«(*_`|>#-]*$")
 _REACH = 8  # characters before a word that say whether it begins a sentence
 
@@ -85,11 +87,11 @@ def _telling(text: str) -> frozenset[str]:
     """The numbers, codes and names of a text: words with a digit, or with a capital that does not begin a sentence."""
     results = set()
     for match in _WORD.finditer(text):
-        word = match[0]
-        if word.islower() and word.isalpha():
-            continue  # as most are
-        before = text[max(0, match.start() - _REACH) : match.start()]
-        is_coded = word[0].isdigit() or any(character.isdigit() or character.isupper() for character in word[1:])
-        if is_coded or (word[0].isupper() and not _STARTS.search(before)):
+        word = match["word"] or ""
+        rest, start = word[1:], match.start("word")
+        is_coded = word[:1].isdigit() or (
+            _TELLING.search(rest) is not None and any(character.isdigit() or character.isupper() for character in rest)
+        )
+        if is_coded or (word[:1].isupper() and not _STARTS.search(text[max(0, start - _REACH) : start])):
             results.add(word)
     return frozenset(results)
