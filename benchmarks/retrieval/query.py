@@ -45,28 +45,30 @@ from webrag_core.retrieval.chunk_store import load_families
 from webrag_core.retrieval.citations import cite, prove_citations
 from webrag_core.retrieval.dense import search_children
 from webrag_core.retrieval.folding import folded
-from webrag_core.retrieval.ranking import rank_parents
+from webrag_core.retrieval.ranking import compare, copies_among, score_parents, to_chunks
 from webrag_core.retrieval.reranking import rank
 from webrag_core.retrieval.scope import resolve_scope, scope_size
 from webrag_core.retrieval.search import search_corpus
+from webrag_core.retrieval.spelling import find_spellings
 
 _SEED = 7
 _SMALL_PRODUCT = 2**18  # multiplications
 _FLOOR_EVERY = 10  # queries of which one is measured for its floor
 _WARM_UP = 10  # queries of their own before anything is measured: imports, prepared statements, models
 
-_PHASES: dict[str, Callable[..., Any]] = {
-    "scope": resolve_scope,
-    "size": scope_size,
-    "dense": search_children,
-    "terms": count_terms,
-    "lexical": search_parents,
-    "candidates": load_families,
-    "ranking": rank_parents,
-    "rerank": rank,
-    "redundancy": folded,
-    "citing": cite,
-    "proof": prove_citations,
+_PHASES: dict[str, tuple[Callable[..., Any], ...]] = {
+    "scope": (resolve_scope,),
+    "size": (scope_size,),
+    "dense": (search_children,),
+    "terms": (count_terms,),
+    "lexical": (search_parents,),
+    "candidates": (load_families,),
+    "ranking": (compare, score_parents, copies_among, to_chunks),
+    "spelling": (find_spellings,),
+    "rerank": (rank,),
+    "redundancy": (folded,),
+    "citing": (cite,),
+    "proof": (prove_citations,),
 }
 
 
@@ -81,15 +83,20 @@ class Clock:
 
     @contextmanager
     def time(self, phase: str) -> Iterator[None]:
-        """Adds what the block takes to `phase`."""
+        """Adds what the block takes to `phase`, and takes it from the phase around it."""
         spent, started = self._cpu_ms(), time.perf_counter()
         before, self.phase = self.phase, "rest" if phase == "total" else phase
         try:
             yield
         finally:
             self.phase = before
-            self.wall[phase] += (time.perf_counter() - started) * 1000
-            self.cpu[phase] += self._cpu_ms() - spent
+            for phases, took in (
+                (self.wall, (time.perf_counter() - started) * 1000),
+                (self.cpu, self._cpu_ms() - spent),
+            ):
+                phases[phase] += took
+                if before != "rest":
+                    phases[before] -= took
 
     def _cpu_ms(self) -> float:
         return time.process_time_ns() / 1e6 + server_work.server_ms(self.servers)
@@ -100,7 +107,8 @@ def timed_phases(current: Callable[[], Clock]) -> Iterator[None]:
     """While it is open every phase of a query is timed by `current()`, wherever the product calls it."""
     places = [
         (module, name, phase, function)
-        for phase, function in _PHASES.items()
+        for phase, functions in _PHASES.items()
+        for function in functions
         for key, module in list(sys.modules.items())
         if key.startswith("webrag_core.")
         for name, value in list(vars(module).items())

@@ -8,6 +8,7 @@ that ranking by one is ranking by the other. `python -m evals.fitting.calibratio
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -119,7 +120,7 @@ def relevance(scores: Sequence[float], groups: Sequence[int] = ()) -> list[float
     table = relevance_table()
     probabilities = table.probabilities(values)
     names = np.asarray(groups)
-    for name in {group for group in groups if list(groups).count(group) > 1}:
+    for name in (group for group, number in Counter(groups).items() if number > 1):
         members = np.flatnonzero(names == name)
         for member in members:
             rest = np.append(values[names != name], values[member])

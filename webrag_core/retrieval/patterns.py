@@ -23,13 +23,16 @@ from webrag_core.retrieval.dense import ChildHit, search_children
 from webrag_core.retrieval.literals import find_literals, with_literals
 from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
 from webrag_core.retrieval.ranking import (
+    Candidates,
     Depths,
-    TokenCosines,
+    ScoredParent,
     by_score,
+    compare,
     copies_among,
-    rank_parents,
+    score_parents,
     select_candidates,
     to_chunk,
+    to_chunks,
 )
 from webrag_core.retrieval.request import Pattern
 from webrag_core.retrieval.resident_index import ResidentIndex
@@ -215,21 +218,20 @@ async def _reranked(connection: AsyncConnection, context: RetrievalContext) -> P
     candidates = select_candidates(similarities, lexical, context.to_read)
     candidates = sorted({*candidates, *windows})
     parents, children = await load_families(connection, context.model_id, context.vector, candidates)
-    cosines = TokenCosines()
 
-    async def ranked(lexical: LexicalResult) -> list[RetrievedChunk]:
-        # in a thread: it takes longer than other queries may wait for the event loop
-        return await asyncio.to_thread(
-            rank_parents, context.query, parents, children, lexical, context.depths, context.weights, cosines
-        )
+    def first() -> tuple[Candidates, list[ScoredParent], Copies | None]:
+        compared = compare(context.query, parents, children, lexical)
+        scored = score_parents(compared, lexical, context.depths, context.weights)
+        return compared, scored, copies_among(scored, lexical)
 
-    chunks = await ranked(lexical)
-    copies = copies_among(chunks, lexical)
+    # in a thread: it takes longer than other queries may wait for the event loop
+    compared, scored, copies = await asyncio.to_thread(first)
     if copies is not None:
         ids = [row.id for row in parents]
         lexical = await lexical_hits(connection, context, also={*also, *ids}, counted=counted, copies=copies)
         lexical = with_literals(lexical, literals, context.size)
-        chunks = await ranked(lexical)
+        scored = score_parents(compared, lexical, context.depths, context.weights)
+    chunks = await asyncio.to_thread(to_chunks, scored, context.depths)
     if windows and context.window is not None:
         best = await best_windows(connection, context.window, candidates)
         chunks = in_order(chunks, best, context.weights.cosine, context.depths.weight)

@@ -18,7 +18,7 @@ from webrag_core.retrieval.chunk_store import Child, ParentRow
 from webrag_core.retrieval.literals import with_tokens
 from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
 from webrag_core.retrieval.redundancy import alike_groups
-from webrag_core.retrieval.scoring import Array, PassageScores, best_cosines, profile, score_passages
+from webrag_core.retrieval.scoring import Array, Matches, PassageScores, match_passages, profile, word_weights
 from webrag_core.retrieval.weights import NAMES, SHIPPED, ScoreWeights
 
 _FUSION_LEXICAL = 0.6  # weight of BM25 in the first-stage fusion, the cosine has the rest
@@ -43,12 +43,48 @@ class Depths:
         return max(1.0 - self.of.get(document_id, 0) * self.rate, self.floor)
 
 
-@dataclass(slots=True)
-class TokenCosines:
-    """What `best_cosines` makes of a query's tokens and the children of its candidates, whatever its words weigh; None
-    = not computed yet."""
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Parents and their children, grouped by parent: the cosine of each child, and what it holds of a query."""
 
-    of_children: Array | None = None
+    parents: Sequence[ParentRow]
+    children: Sequence[Child]
+    similarities: Array
+    matches: Matches
+
+    def scores(self, lexical: LexicalResult) -> PassageScores:
+        """The scores of the children with the weights that the words have in `lexical`."""
+        return self.matches.scores(word_weights(lexical.idf, lexical.words))
+
+
+def compare(query: str, parents: Sequence[ParentRow], children: Sequence[Child], lexical: LexicalResult) -> Candidates:
+    """Compare a query, whose words are those of `lexical`, with the children, which are grouped by parent."""
+    rows = {row.id: row for row in parents}
+    passages = _passages(rows, children)
+    if lexical.literals:
+        texts = ["\n".join((*child.heading_path, _body(rows[child.parent_id], child))) for child in children]
+        passages = with_tokens(passages, texts, lexical.literals)
+    similarities = np.array([child.similarity for child in children], dtype=np.float32)
+    target = profile(query, lexical.idf, lexical.words)
+    matches = match_passages(target, passages, [child.parent_id for child in children])
+    return Candidates(parents, children, similarities, matches)
+
+
+@dataclass(slots=True)  # as `chunk_store.ParentRow`
+class ScoredParent:
+    """A parent with its raw score, the weight of its depth, its share of BM25, and its children with their scores, best
+    first."""
+
+    row: ParentRow
+    raw_score: float
+    weight: float
+    lexical: float
+    children: list[tuple[Child, float]]
+
+    @property
+    def text(self) -> str:
+        """The text of its best child; its own without children."""
+        return _body(self.row, self.children[0][0]) if self.children else self.row.body
 
 
 def select_candidates(cosines: Mapping[int, float], lexical: LexicalResult, limit: int | None) -> list[int]:
@@ -79,71 +115,76 @@ def rank_parents(
     lexical: LexicalResult,
     depths: Depths,
     weights: ScoreWeights = SHIPPED,
-    cosines: TokenCosines | None = None,
 ) -> list[RetrievedChunk]:
-    """Rank parents best first, ties by URL and in reading order. `children` are grouped by parent; `cosines` are kept
-    for another ranking of the same ones for the same query.
+    """Rank parents best first, ties by URL and in reading order. `children` are grouped by parent.
 
     `raw_score` in [0, 1] is the parent's share of BM25 plus the score of its children (`scoring`), `score` that times
     the depth weight, `relevance` the calibrated probability for the raw score. The best child is the match; up to two
     siblings with nearly its score are further matches.
     """
-    if not parents:
+    candidates = compare(query, parents, children, lexical)
+    return to_chunks(score_parents(candidates, lexical, depths, weights), depths)
+
+
+def score_parents(
+    candidates: Candidates, lexical: LexicalResult, depths: Depths, weights: ScoreWeights = SHIPPED
+) -> list[ScoredParent]:
+    """The parents with their scores as `rank_parents` orders them."""
+    if not candidates.parents:
         return []
-    rows = {row.id: row for row in parents}
-    parent_ids = [child.parent_id for child in children]
-    similarities, parts = _scored(query, rows, children, lexical, cosines)
-    child_scores: list[float] = parts.total(similarities, weights).tolist()
-    by_parent: dict[int, list[int]] = {}
-    for index, child in enumerate(children):
-        by_parent.setdefault(child.parent_id, []).append(index)
-    parent_scores = dict(zip(by_parent, parts.total_by_parent(similarities, parent_ids, weights).tolist(), strict=True))
+    similarities, parts = candidates.similarities, candidates.scores(lexical)
+    parent_ids = [child.parent_id for child in candidates.children]
+    by_parent: dict[int, list[tuple[Child, float]]] = {}
+    for child, score in zip(candidates.children, parts.total(similarities, weights).tolist(), strict=True):
+        by_parent.setdefault(child.parent_id, []).append((child, score))
+    totals = dict(zip(by_parent, parts.total_by_parent(similarities, parent_ids, weights).tolist(), strict=True))
     bm25_share = {hit.parent_id: hit.relative for hit in lexical.hits}
-    raw_scores = {
-        row.id: min(1.0, weights.lexical * bm25_share.get(row.id, 0.0) + parent_scores.get(row.id, 0.0))
-        for row in parents
-    }
-    best = sorted(raw_scores, key=lambda parent: -raw_scores[parent])[:_COMPARED]
-    texts = [_best_text(rows[parent], children, child_scores, by_parent.get(parent, [])) for parent in best]
-    alike = dict(zip(best, alike_groups(texts, _ALIKE), strict=True))
-    groups = [alike.get(parent, len(best) + place) for place, parent in enumerate(raw_scores)]
-    relevance_by_id = dict(zip(raw_scores, relevance(list(raw_scores.values()), groups), strict=True))
-    chunks = []
-    for row in parents:
-        best_children = sorted(by_parent.get(row.id, []), key=child_scores.__getitem__, reverse=True)
-        chunks.append(
-            to_chunk(
-                row,
-                matches=_matches([(children[index], child_scores[index]) for index in best_children[:_MAX_MATCHES]]),
-                raw_score=raw_scores[row.id],
-                weight=depths.weight(row.document_id),
-                relevance=relevance_by_id[row.id],
-                similarity=max((children[index].similarity for index in best_children), default=0.0),
-                lexical=bm25_share.get(row.id, 0.0),
-                depth=depths.of.get(row.document_id, 0),
-            )
+    scored = []
+    for row in candidates.parents:
+        share = bm25_share.get(row.id, 0.0)
+        raw_score = min(1.0, weights.lexical * share + totals.get(row.id, 0.0))
+        best_first = sorted(by_parent.get(row.id, []), key=lambda child: -child[1])
+        scored.append(ScoredParent(row, raw_score, depths.weight(row.document_id), share, best_first))
+    return sorted(
+        scored, key=lambda parent: (-parent.raw_score * parent.weight, parent.row.canonical_url, parent.row.ordinal)
+    )
+
+
+def to_chunks(scored: Sequence[ScoredParent], depths: Depths) -> list[RetrievedChunk]:
+    """The parents as results."""
+    best = sorted(range(len(scored)), key=lambda place: -scored[place].raw_score)[:_COMPARED]
+    groups = list(range(len(scored)))
+    for place, group in zip(best, alike_groups([scored[place].text for place in best], _ALIKE), strict=True):
+        groups[place] = best[group]
+    chances = relevance([parent.raw_score for parent in scored], groups)
+    return [
+        to_chunk(
+            parent.row,
+            matches=_matches(parent.children[:_MAX_MATCHES]),
+            raw_score=parent.raw_score,
+            weight=parent.weight,
+            relevance=chance,
+            similarity=max((child.similarity for child, _ in parent.children), default=0.0),
+            lexical=parent.lexical,
+            depth=depths.of.get(parent.row.document_id, 0),
         )
-    return by_score(chunks)
+        for parent, chance in zip(scored, chances, strict=True)
+    ]
 
 
-def _best_text(row: ParentRow, children: Sequence[Child], scores: Sequence[float], order: Sequence[int]) -> str:
-    """The text of a parent's best child; its own without children."""
-    return _body(row, children[max(order, key=scores.__getitem__)]) if order else row.body
-
-
-def copies_among(chunks: Sequence[RetrievedChunk], lexical: LexicalResult) -> Copies | None:
-    """The chunks (best first) of other pages that say nearly the same as the best one, as far as the query goes; None
+def copies_among(scored: Sequence[ScoredParent], lexical: LexicalResult) -> Copies | None:
+    """The parents (best first) of other pages that say nearly the same as the best one, as far as the query goes; None
     without any."""
-    least = _AS_GOOD * chunks[0].raw_score if chunks else 0.0
-    best = [chunk for chunk in chunks if chunk.raw_score >= least > 0]
-    groups = alike_groups([chunk.match_text for chunk in best], _ALIKE)
-    members = {chunk.document_id: chunk for chunk, group in zip(best, groups, strict=True) if group == 0}
+    least = _AS_GOOD * scored[0].raw_score if scored else 0.0
+    best = [parent for parent in scored if parent.raw_score >= least > 0]
+    groups = alike_groups([parent.text for parent in best], _ALIKE)
+    members = {parent.row.document_id: parent.row for parent, group in zip(best, groups, strict=True) if group == 0}
     if len(members) < 2:
         return None
     held = Counter(
         term
-        for chunk in members.values()
-        for term in set(terms("\n".join((*chunk.heading_path, chunk.text)), chunk.language)) & lexical.idf.keys()
+        for row in members.values()
+        for term in set(terms("\n".join((*row.heading_path, row.body)), row.language)) & lexical.idf.keys()
     )
     return Copies(len(members) - 1, {term: number - 1 for term, number in held.items()})
 
@@ -158,34 +199,12 @@ def signals_of_parents(
         return signals
     bm25_share = {hit.parent_id: hit.relative for hit in lexical.hits}
     signals[:, 0] = [bm25_share.get(row.id, 0.0) for row in parents]
-    similarities, parts = _scored(query, {row.id: row for row in parents}, children, lexical)
+    candidates = compare(query, parents, children, lexical)
     parent_ids = [child.parent_id for child in children]
-    columns = np.column_stack(parts.parts_by_parent(similarities, parent_ids))
+    columns = np.column_stack(candidates.scores(lexical).parts_by_parent(candidates.similarities, parent_ids))
     place = {row.id: index for index, row in enumerate(parents)}
     signals[[place[number] for number in dict.fromkeys(parent_ids)], 1:] = columns
     return signals
-
-
-def _scored(
-    query: str,
-    rows: Mapping[int, ParentRow],
-    children: Sequence[Child],
-    lexical: LexicalResult,
-    cosines: TokenCosines | None = None,
-) -> tuple[NDArray[np.float32], PassageScores]:
-    """The cosine of each child, and its scores."""
-    similarities = np.array([child.similarity for child in children], dtype=np.float32)
-    parent_ids = [child.parent_id for child in children]
-    passages = _passages(rows, children)
-    if lexical.literals:
-        texts = ["\n".join((*child.heading_path, _body(rows[child.parent_id], child))) for child in children]
-        passages = with_tokens(passages, texts, lexical.literals)
-    target = profile(query, lexical.idf, lexical.words)
-    if cosines is None:
-        return similarities, score_passages(target, passages, parent_ids)
-    if cosines.of_children is None:
-        cosines.of_children = best_cosines(target, passages)
-    return similarities, score_passages(target, passages, parent_ids, cosines.of_children)
 
 
 def by_score(chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:

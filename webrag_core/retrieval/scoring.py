@@ -38,16 +38,14 @@ class QueryProfile:
     """A query prepared for scoring.
 
     `codes` (ascending) are hashes of its terms and `slots` the word of each, a position in `weights` (idf): a word may
-    have several terms. `pairs` holds neighbouring words as such positions and `pair_weights` the smaller idf of each
-    pair. `tokens` are unit vectors, shape (n, 256); `token_weights` sum to
-    1. All may be empty.
+    have several terms. `pairs` holds neighbouring words as such positions. `tokens` are unit vectors, shape (n, 256);
+    `token_weights` sum to 1. All may be empty.
     """
 
     codes: NDArray[np.uint32]
     slots: NDArray[np.int64]
     weights: Array
     pairs: NDArray[np.int64]
-    pair_weights: Array
     tokens: Array
     token_weights: Array
 
@@ -60,7 +58,7 @@ def profile(query: str, idf: Mapping[str, float], words: Sequence[Word] = ()) ->
     codes = term_codes(slot_of)
     order = np.argsort(codes, kind="stable")
     slots = np.fromiter(slot_of.values(), dtype=np.int64, count=len(slot_of))
-    weights = np.array([max(idf[term] for term in word) for word in words], dtype=np.float32)
+    weights = word_weights(idf, words)
     position = np.arange(len(words), dtype=np.int64)
     pairs = np.stack([position[:-1], position[1:]], axis=1) if len(words) > 1 else np.empty((0, 2), dtype=np.int64)
     ids, counts = np.unique(token_ids([query])[0], return_counts=True)
@@ -73,10 +71,14 @@ def profile(query: str, idf: Mapping[str, float], words: Sequence[Word] = ()) ->
         slots=slots[order],
         weights=weights,
         pairs=pairs,
-        pair_weights=np.minimum(weights[:-1], weights[1:]) if len(words) > 1 else np.empty(0, dtype=np.float32),
         tokens=token_vectors(ids)[ids],
         token_weights=share / share.sum() if len(share) else share,
     )
+
+
+def word_weights(idf: Mapping[str, float], words: Sequence[Word] = ()) -> Array:
+    """What each word of a query weighs: the most of its terms; `words` as in `profile`."""
+    return np.array([max(map(idf.__getitem__, word)) for word in words or zip(idf)], dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,45 +120,69 @@ def group_starts(parent_ids: Sequence[int]) -> NDArray[np.intp]:
     return np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]])) if len(ids) else np.empty(0, np.intp)
 
 
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What passages hold of a query, whatever its words weigh: its words, shape (passages, words); its pairs of
+    neighbouring words close together; and the soft token match of each passage and of its siblings together."""
+
+    words: NDArray[np.bool_]
+    pairs: NDArray[np.bool_]
+    token_match: Array
+    sibling: Array
+
+    def scores(self, weights: Array) -> PassageScores:
+        """The scores with the `word_weights` of the query; a pair weighs as much as the lesser of its words."""
+        pair_weights = np.minimum(weights[:-1], weights[1:])
+        return PassageScores(
+            _share(self.words, weights), _share(self.pairs, pair_weights), self.token_match, self.sibling
+        )
+
+
+def _share(held: NDArray[np.bool_], weights: Array) -> Array:
+    total = weights.sum()
+    return np.asarray(held @ weights / total if total > 0 else np.zeros(len(held)), dtype=np.float32)
+
+
 def score_passages(
-    query: QueryProfile,
-    passages: Sequence[Passage],
-    parent_ids: Sequence[int] | None = None,
-    cosines: Array | None = None,
+    query: QueryProfile, passages: Sequence[Passage], parent_ids: Sequence[int] | None = None
 ) -> PassageScores:
-    """Score every passage, in order. `parent_ids` groups them (None = every passage is its own parent), `cosines` are
-    those of `best_cosines` (None = computed here)."""
-    lengths = np.array([len(passage.terms) for passage in passages], dtype=np.int64)
+    """Score every passage, in order. `parent_ids` groups them (None = every passage is its own parent)."""
+    return match_passages(query, passages, parent_ids).scores(query.weights)
+
+
+def match_passages(
+    query: QueryProfile, passages: Sequence[Passage], parent_ids: Sequence[int] | None = None
+) -> Matches:
+    """What every passage holds, in order; `parent_ids` as in `score_passages`."""
     all_terms = np.concatenate([passage.terms for passage in passages]) if passages else np.empty(0, dtype=np.uint32)
-    owner = np.repeat(np.arange(len(passages)), lengths)
-    coverage = np.zeros(len(passages), dtype=np.float32)
-    proximity = np.zeros(len(passages), dtype=np.float32)
+    words = np.zeros((len(passages), len(query.weights)), dtype=bool)
+    pairs = np.zeros((len(passages), len(query.pairs)), dtype=bool)
     if len(query.codes) and len(all_terms):
         place = np.minimum(np.searchsorted(query.codes, all_terms), len(query.codes) - 1)
         positions = np.flatnonzero(query.codes[place] == all_terms)
-        slot, owner = query.slots[place[positions]], owner[positions]
-        has_word = np.zeros((len(passages), len(query.weights)), dtype=bool)
-        has_word[owner, slot] = True
-        if query.weights.sum() > 0:
-            coverage = has_word @ query.weights / query.weights.sum()
-        proximity = _term_proximity(query, len(passages), positions, slot, owner)
-    if cosines is None:
-        cosines = best_cosines(query, passages)
+        ends = np.cumsum([len(passage.terms) for passage in passages])
+        slot, owner = query.slots[place[positions]], np.searchsorted(ends, positions, side="right")
+        words[owner, slot] = True
+        _mark_pairs(pairs, query, positions, slot, owner)
+    cosines = best_cosines(query, passages)
     token_match = np.clip(query.token_weights @ cosines, 0, 1)
     sibling = _sibling_evidence(query, cosines, parent_ids) if parent_ids else token_match
-    return PassageScores(coverage, proximity, token_match, sibling)
+    return Matches(words, pairs, token_match, sibling)
 
 
-def _term_proximity(
-    query: QueryProfile, count: int, positions: NDArray[np.int64], slot: NDArray[np.int64], owner: NDArray[np.int64]
-) -> Array:
-    """Weighted share of the query's pairs of words within each of `count` passages.
+def _mark_pairs(
+    held: NDArray[np.bool_],
+    query: QueryProfile,
+    positions: NDArray[np.int64],
+    slot: NDArray[np.int64],
+    owner: NDArray[np.int64],
+) -> None:
+    """Mark which of the query's pairs of words each passage has close together.
 
     `positions` are those of query terms in all passages laid end to end, `slot` which word, `owner` which passage.
     """
-    total = query.pair_weights.sum()
-    if not len(query.pairs) or total <= 0 or len(positions) < 2:
-        return np.zeros(count, dtype=np.float32)
+    if not len(query.pairs) or len(positions) < 2:
+        return
     close = (np.diff(positions) <= _NEAR) & (owner[:-1] == owner[1:])
     left, right, passage = slot[:-1][close], slot[1:][close], owner[:-1][close]
     # a pair of terms as one number, whatever its order
@@ -166,9 +192,7 @@ def _term_proximity(
     pairs = np.minimum(left, right) * size + np.maximum(left, right)
     index = np.minimum(np.searchsorted(query_pairs[order], pairs), len(query_pairs) - 1)
     match = query_pairs[order][index] == pairs
-    has_pair = np.zeros((count, len(query_pairs)), dtype=bool)
-    has_pair[passage[match], order[index[match]]] = True
-    return np.asarray(has_pair @ query.pair_weights / total, dtype=np.float32)
+    held[passage[match], order[index[match]]] = True
 
 
 def best_cosines(query: QueryProfile, passages: Sequence[Passage]) -> Array:
