@@ -166,29 +166,11 @@ async def _by_graph(
             # one round is enough where every row matches, and a third cheaper when no other can follow
             (str(ef), "off" if whole else "relaxed_order", str(max(ef, matching_rows // _ROWS_PER_STEP))),
         )
+        condition = "" if whole else f" WHERE {scope.test('e.document_id')}{_FLAGGED_TOO if scope.flags else ''}"
         cursor = await connection.execute(
-            sql.SQL(
-                # materialized: joined as a subquery, the planner may walk the graph once for each document
-                "WITH n AS MATERIALIZED ("
-                " SELECT e.chunk_id, e.embedding <=> %(query)s AS distance FROM {table} e{where}"
-                " ORDER BY {key} <=> %(query)s::halfvec LIMIT %(looked_at)s"
-                ") SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, 1 - n.distance, c.document_id"
-                " FROM n JOIN chunks c ON c.id = n.chunk_id JOIN documents d ON d.id = c.document_id"
-                " ORDER BY n.distance, d.canonical_url, c.ordinal"
-            ).format(
-                table=vector_table(model_id),
-                where=sql.SQL("")
-                if whole
-                else sql.SQL(f" WHERE {scope.test('e.document_id')}{_FLAGGED_TOO if scope.flags else ''}"),
-                key=graph_key(len(query)),
-            ),
-            {
-                "query": Vector(query),
-                **({} if whole else scope.parameters),
-                "flags": list(scope.flags),
-                "looked_at": looked_at,
-            },
-            prepare=False,
+            _graph(model_id, len(query), condition, looked_at),
+            {"query": Vector(query), **({} if whole else scope.parameters), "flags": list(scope.flags)},
+            prepare=None if whole else False,  # a plan for other scopes may be the wrong one
             binary=True,
         )
         await connection.execute("SELECT set_config('enable_seqscan', 'on', true)")
@@ -197,6 +179,29 @@ async def _by_graph(
         allowed = set(scope.document_ids)
         nearest = [row for row in nearest if row[-1] in allowed]
     return [ChildHit(*row[:-1]) for row in nearest[:limit]]
+
+
+@lru_cache(maxsize=64)
+def _graph(model_id: int, dimensions: int, condition: LiteralString, limit: int) -> bytes:
+    """The statement of `_by_graph`. The limit stands in it: without it the planner would expect a tenth of all rows."""
+    return (
+        sql.SQL(
+            # materialized: joined as a subquery, the planner may walk the graph once for each document
+            "WITH n AS MATERIALIZED ("
+            " SELECT e.chunk_id, e.embedding <=> %(query)s AS distance FROM {table} e{where}"
+            " ORDER BY {key} <=> %(query)s::halfvec LIMIT {limit}"
+            ") SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, 1 - n.distance, c.document_id"
+            " FROM n JOIN chunks c ON c.id = n.chunk_id JOIN documents d ON d.id = c.document_id"
+            " ORDER BY n.distance, d.canonical_url, c.ordinal"
+        )
+        .format(
+            table=vector_table(model_id),
+            where=sql.SQL(condition),
+            key=graph_key(dimensions),
+            limit=sql.Literal(limit),
+        )
+        .as_bytes(None)
+    )
 
 
 _FLAGGED_TOO = " AND (SELECT f.flags && %(flags)s::text[] FROM chunks f WHERE f.id = e.chunk_id)"
