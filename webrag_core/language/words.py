@@ -185,7 +185,7 @@ class Rules:
 
     def _stemmer(self, language: str) -> Stemmer.Stemmer:
         if language not in self._stemmers:
-            self._stemmers[language] = Stemmer.Stemmer(_STEMMERS[language])
+            self._stemmers[language] = Stemmer.Stemmer(_STEMMERS[language], 0)  # `_terms` remembers what is asked again
         return self._stemmers[language]
 
     def _folded(self, word: str, language: str | None) -> str:
