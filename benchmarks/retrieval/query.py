@@ -38,6 +38,7 @@ from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_docu
 from evals.walks.goldens import load_goldens
 from webrag_core.config import Settings, load_settings
 from webrag_core.corpus.acquirers import make_acquirer
+from webrag_core.garbage import collect_rarely
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.providers.static_model import token_ids, token_vectors
 from webrag_core.retrieval.bm25 import count_terms, search_parents
@@ -254,6 +255,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=8, help="only every n-th of --questions")
     parser.add_argument("--corpus", type=Path, default=None, help="search what is indexed in this home instead")
     arguments = parser.parse_args()
+    collect_rarely()  # as commands and servers do
     queries = questions(arguments.golden, arguments.questions, arguments.documents, every=arguments.every)
     with tempfile.TemporaryDirectory() as folder:
         settings = load_settings(webrag_home=arguments.corpus or Path(folder), database_url=None)
