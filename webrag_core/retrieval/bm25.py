@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from psycopg import AsyncConnection, AsyncCursor
@@ -392,9 +393,9 @@ def _score_in_memory(postings: Postings, counted: CountedTerms, wanted: _Wanted)
     if reading.unread:
         ids = [term.id or 0 for term in reading.unread]
         weights = [wanted.idf[term.term] for term in reading.unread]
-        rest = add_terms(postings, scores, ids, weights, reading.partly)
-    partial = within(postings, read, counted.scope)
-    return best_parents(postings, partial, rest, pool=wanted.pool, limit=wanted.limit, also=wanted.also)
+        rest = partial(add_terms, postings, scores, ids, weights, reading.partly)
+    inside = within(postings, read, counted.scope)
+    return best_parents(postings, inside, rest, pool=wanted.pool, limit=wanted.limit, also=wanted.also)
 
 
 def present_words(words: Sequence[Word], holders: Mapping[str, int]) -> list[Word]:

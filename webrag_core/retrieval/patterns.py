@@ -25,7 +25,6 @@ from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
 from webrag_core.retrieval.ranking import (
     Candidates,
     Depths,
-    ScoredParent,
     by_score,
     compare,
     copies_among,
@@ -219,19 +218,20 @@ async def _reranked(connection: AsyncConnection, context: RetrievalContext) -> P
     candidates = sorted({*candidates, *windows})
     parents, children = await load_families(connection, context.model_id, context.vector, candidates)
 
-    def first() -> tuple[Candidates, list[ScoredParent], Copies | None]:
+    def ranked_first() -> tuple[Candidates, Copies | None, list[RetrievedChunk]]:
         compared = compare(context.query, parents, children, lexical)
         scored = score_parents(compared, lexical, context.depths, context.weights)
-        return compared, scored, copies_among(scored, lexical)
+        copies = copies_among(scored, lexical)
+        return compared, copies, to_chunks(scored, context.depths) if copies is None else []
 
     # in a thread: it takes longer than other queries may wait for the event loop
-    compared, scored, copies = await asyncio.to_thread(first)
+    compared, copies, chunks = await asyncio.to_thread(ranked_first)
     if copies is not None:
         ids = [row.id for row in parents]
         lexical = await lexical_hits(connection, context, also={*also, *ids}, counted=counted, copies=copies)
         lexical = with_literals(lexical, literals, context.size)
         scored = score_parents(compared, lexical, context.depths, context.weights)
-    chunks = await asyncio.to_thread(to_chunks, scored, context.depths)
+        chunks = await asyncio.to_thread(to_chunks, scored, context.depths)
     if windows and context.window is not None:
         best = await best_windows(connection, context.window, candidates)
         chunks = in_order(chunks, best, context.weights.cosine, context.depths.weight)
@@ -291,14 +291,9 @@ async def lexical_hits(
     `counted` are its terms (None = counted here), its weights those without the `copies`."""
     flags = list(context.scope.flags)
     limit = context.size.parents if context.full else min(context.limit, context.size.parents)
+    counted = counted or await counted_terms(connection, context)
     search = partial(
-        search_parents,
-        connection,
-        context.words,
-        context.scope,
-        also=sorted(also),
-        counted=counted or await counted_terms(connection, context),
-        copies=copies,
+        search_parents, connection, counted.words, context.scope, also=sorted(also), counted=counted, copies=copies
     )
     if not flags or not limit:
         return await search(limit=limit)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,10 +57,19 @@ def add_codes(postings: Postings, scores: WordScores, codes: Sequence[int], idf:
 
 
 def add_terms(
-    postings: Postings, scores: WordScores, ids: Sequence[int], idf: Sequence[float], without: Sequence[int] = ()
+    postings: Postings,
+    scores: WordScores,
+    ids: Sequence[int],
+    idf: Sequence[float],
+    without: Sequence[int] = (),
+    among: NDArray[np.bool_] | None = None,
 ) -> Array:
-    """The score of every parent by these terms, but for the codes that are counted already."""
+    """The score of every parent, 0 of those that are not `among` the wanted ones, by these terms, but for the codes
+    that are counted already."""
     at, which = postings.of_codes(np.array(ids, dtype=np.int64) * FREQUENCIES, FREQUENCIES)
+    if among is not None:
+        held = among[postings.holders[at]]
+        at, which = at[held], which[held]
     if without:
         left = ~np.isin(postings.codes[at], np.array(without, dtype=np.int32))
         at, which = at[left], which[left]
@@ -68,10 +77,11 @@ def add_terms(
 
 
 def best_parents(
-    postings: Postings, partial: Array, rest: Array | None, *, pool: int, limit: int, also: Sequence[int]
+    postings: Postings, partial: Array, rest: Callable[..., Array] | None, *, pool: int, limit: int, also: Sequence[int]
 ) -> list[tuple[int, float]]:
     """Ids and scores: the `limit` best of the `pool` best by `partial`, both with those that are as good, equal ones by
-    URL and in reading order; behind them those of `also`. The score is `partial` and `rest`; without any there is none.
+    URL and in reading order; behind them those of `also`. The score is `partial` and the `rest` of those parents;
+    without any there is none.
     """
     chunks = postings.parents.chunks
     others = np.array(also, dtype=np.int64)
@@ -84,10 +94,11 @@ def best_parents(
         least = np.partition(rounded[foremost], -pool)[-pool]
         foremost = foremost[rounded[foremost] >= least]
     foremost = foremost[np.argsort(-rounded[foremost], kind="stable")]
-    behind = is_other.copy()
-    behind[foremost] = False
-    pooled = np.concatenate([foremost, np.flatnonzero(behind)])
-    whole = partial[pooled] if rest is None else partial[pooled] + rest[pooled]
+    among = is_other.copy()
+    among[foremost] = False
+    pooled = np.concatenate([foremost, np.flatnonzero(among)])
+    among[foremost] = True
+    whole = partial[pooled] if rest is None else partial[pooled] + rest(among=among)[pooled]
     scores = np.rint(whole * _DIGITS) / _DIGITS
     pooled, scores = pooled[scores > 0], scores[scores > 0]
     order = np.lexsort((postings.places[pooled], -scores))
