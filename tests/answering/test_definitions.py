@@ -49,6 +49,7 @@ def test_the_term_of_a_question(question: str, term: str) -> None:
         (RECONCILIATION, "reconciliation", True),
         ("Une quittance de loyer est un document du propriétaire.", "quittance de loyer", True),
         ("Ein Leerlauf bezeichnet den Gang ohne Kraft.", "Leerlauf", True),
+        ("The sum is two, where upkeep is generally equal to the levels of all units.", "upkeep", True),
         ("The Office of Fisheries and Nets (OFN) grants it.", "OFN", True),
         ("Sign up for FSA (flexible spending account) in May.", "fsa", True),
         ("Ask the Net Office of Fisheries (OFN).", "OFN", False),

@@ -82,10 +82,10 @@ def _spells(text: str, letters: str) -> bool:
 @lru_cache(maxsize=64)  # asked for each unit of the evidence
 def _pattern(term: str) -> re.Pattern[str]:
     name = rf"{_ARTICLES}?[\"“'‘«]?{_spelled(term)}[\"”'’»]?"
-    begins = r"(?:^|[,;:–—(]\s*|\b(?:that|dass|que)\s+)"
+    begins = r"(?:^|[,;:–—(]\s*|\b(?:that|where|dass|que|où)\s+)"
     aside = r"(?:\s*\([^()]{1,40}\))?,?\s+"
     kind = rf"(?:{_ARTICLES}|(?:any|one\s+of|when|where|how|what|[a-z]+\s+(?:that|which|who))\s){_NO_DEFINITION}"
-    says = rf"{begins}{name}{aside}(?:{_IS}\s+[\"“„«]?(?:{kind}|defined\s+as\s)|{_MEANS}\b)"
+    says = rf"{begins}{name}{aside}(?:{_IS}\s+[\"“„«]?(?:{kind}|(?:\w+ly\s+)?(?:defined\s+as|equal\s+to)\s)|{_MEANS}\b)"
     return re.compile(rf"{says}|\b{_CALLED}\s+{name}(?![\w-])", re.IGNORECASE)
 
 
