@@ -36,12 +36,12 @@ def below_both_names(units: Sequence[Unit], question: str) -> NDArray[np.bool_]:
     text = question.strip()[:_MAX_READ]
     if not is_keywords(text) and _NAMES_BOTH.match(text) is None:
         return below
-    asked: dict[str | None, frozenset[str]] = {}
+    of_question: dict[str | None, frozenset[str]] = {}
     for index, unit in enumerate(units):
         if index > 0 and units[index - 1].stands_with(unit):
             continue
         language = unit.chunk.language
-        words = asked.setdefault(language, _words(text, language))
+        words = of_question.setdefault(language, _words(text, language))
         if len(words) < 2 or not unit.heading_path or _ACTION.match(unit.heading_path[-1]):
             continue
         attribute = _words(unit.heading_path[-1], language)

@@ -77,7 +77,7 @@ _FILLERS = frozenset(
 )
 _NUMBERED = re.compile(r"\s*\d{1,3}[.)]\s")
 _BESIDE = re.compile(r"\b(?:with|of|in|on|for|and|from|mit|und|aus|auf|von|für|avec|et|au|aux)\b", re.IGNORECASE)
-_OTHER_NAMES = re.compile(r"\s+(?:or|ou|oder)\s+|\s+[/|–—-]\s+|[()/:]")
+_OTHER_NAMES = re.compile(r"\s(?:or|ou|oder)\s|\s[/|–—-]\s|[()/:]")
 
 
 @dataclass(frozen=True, slots=True)
