@@ -71,6 +71,7 @@ _ASIDE = late_pattern(  # behind the name of the thing: where or how it is made 
 )
 _FILLERS = frozenset(
     terms(f"how to {_TO_MAKE.replace('|', ' ')} recipe homemade easy simple quick basic best perfect guide")
+    + terms("mix dish style classic traditional original")
     + terms("instructions directions steps ingredients need requirements for of")
     + terms("comment recette facile rapide simple maison ingrédients pour étapes", "fr")
     + terms("wie rezept einfach schnell selbst zutaten für anleitung", "de")
