@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.local_site import SITE, LocalSite, page
 from webrag_core.answering.manager import Manager, Question
 from webrag_core.answering.models import Answer
+from webrag_core.answering.wanted.counted import counted_in
 from webrag_core.answering.wanted.sections import Section, section_of
 from webrag_core.config import Settings
 from webrag_core.indexing.pipeline import Corpus
@@ -147,3 +148,42 @@ def test_what_stands_below_both_names_comes_first(settings: Settings) -> None:
     assert languages.sentences[0].text == "Bolese 90 %, English 6 %."
     assert "name: Old Quay" in port.sentences[0].text
     assert min(languages.confidence, port.confidence) >= 0.7 > other.confidence
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("how many eggs are in the flan?", "eggs"),
+        ("How many egg yolks do I need", "yolks"),
+        ("flan how many raisins", "raisins"),
+        ("Combien d'œufs faut-il ?", "œufs"),
+        ("How many people does the flan feed?", ""),
+        ("Within how many days must I pay?", ""),
+        ("how much sugar is in the flan", ""),
+    ],
+)
+def test_what_a_question_counts(question: str, word: str) -> None:
+    assert counted_in(question) == word
+
+
+def test_a_number_of_something_else_is_no_count(settings: Settings) -> None:
+    flan = page(
+        "Flan",
+        f"<h2>Ingredients</h2>{bullets('Eggs: 5', '70 g sugar')}"
+        f"<h2>Directions</h2><h3>First</h3>{numbered('Crack the eggs for the flan in a bowl, and add 35 g sugar.')}"
+        f"<h3>Then</h3>{numbered('Bake the flan for 40 minutes.')}",
+    )
+
+    async def work() -> list[Answer]:
+        async with Corpus.open(settings, LocalSite({"/": flan})) as corpus:
+            await corpus.add(SITE + "/")
+            questions = ("how many eggs are in flan", "how many calories are in flan", "how do I make flan")
+            return [await Manager(corpus).answer(Question(question)) for question in questions]
+
+    eggs, calories, steps = asyncio.run(work())
+    assert [sentence.text for sentence in eggs.sentences][:1] == ["[Ingredients] Eggs: 5"]
+    assert not calories.sentences
+    assert [sentence.text.partition("] ")[2] or sentence.text for sentence in steps.sentences] == [
+        "Crack the eggs for the flan in a bowl, and add 35 g sugar.",
+        "Bake the flan for 40 minutes.",
+    ]

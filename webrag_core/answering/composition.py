@@ -12,7 +12,7 @@ from webrag_core.answering.compose.draft import Draft, draft_of
 from webrag_core.answering.compose.features import Array
 from webrag_core.answering.compose.forms import form_of
 from webrag_core.answering.compose.highlights import Shown, highlights
-from webrag_core.answering.compose.one_list import of_one_page
+from webrag_core.answering.compose.one_list import listed_on_one_page, of_one_page
 from webrag_core.answering.compose.reranked import SentenceReranker
 from webrag_core.answering.compose.select import Choice, select
 from webrag_core.answering.compose.timeline import moment_of
@@ -105,6 +105,7 @@ async def choose(
         moment_of(text),
         draft.facts,
         draft.things,
+        [] if section is None else listed_on_one_page(draft),
     )
     if section is not None:
         choices = of_one_page(choices, draft.meant[0])

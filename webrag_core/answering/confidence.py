@@ -28,6 +28,7 @@ from webrag_core.answering.compose.windows import lead_of, reading_of
 from webrag_core.answering.gathering import Gathered
 from webrag_core.answering.models import Band
 from webrag_core.answering.units import Unit
+from webrag_core.answering.wanted.counted import names_counted
 from webrag_core.answering.wanted.fact import Fact
 from webrag_core.answering.wanted.thing import Thing
 from webrag_core.errors import IntegrityError
@@ -143,16 +144,17 @@ def of_passage(table: str, features: Array) -> float:
 def within_meaning(
     confidence: float, choices: Sequence[Choice], form: Form, things: Sequence[Thing], facts: Sequence[Fact]
 ) -> float:
-    """The confidence, lowered where what is said cannot mean the answer: it lacks a name of the question or the kind of
-    value that is asked for (nothing is claimed); the version, number or code asked for is stored nowhere, or it
-    lacks the code that is asked for (band low at most); it is a how-to without a step, code or the
+    """The confidence, lowered where what is said cannot mean the answer: it lacks a name of the question, the kind of
+    value that is asked for, or what is counted (nothing is claimed); the version, number or code asked for is stored
+    nowhere, or it lacks the code that is asked for (band low at most); it is a how-to without a step, code or the
     description of a term (band medium at most)."""
     units_of_parts = [[choice.saying.unit for choice in choices if choice.part == part] for part in range(len(facts))]
     means: list[bool] = []  # per part with sentences: they may mean the answer
     for units, thing, fact in zip(units_of_parts, things, facts, strict=True):
         lacks_fact = bool(units) and not any(fact.is_in(unit) for unit in units)
         if units:
-            means.append(not thing.absent_names and not (lacks_fact and fact.values))
+            has_count = names_counted(units, fact.question)
+            means.append(has_count and not thing.absent_names and not (lacks_fact and fact.values))
         if lacks_fact or thing.absent_names:
             confidence = min(confidence, BELOW_SURE)
     if means and not any(means):

@@ -20,7 +20,10 @@ MaxAge = Annotated[
 ]
 Since = Annotated[
     str | None,
-    typer.Option("--since", help="Only pages dated then or later: 2024, 2024-05, 2024-05-17 or with a time."),
+    typer.Option(
+        "--since",
+        help="Only pages whose own date is then or later (not that of fetching): 2024, 2024-05, 2024-05-17 or with a time.",
+    ),
 ]
 Until = Annotated[str | None, typer.Option("--until", help="Only pages dated then or earlier; that day is included.")]
 Years = Annotated[list[int] | None, typer.Option("--year", help="Only pages dated in this year; repeatable.")]

@@ -15,6 +15,7 @@ from webrag_core.answering.compose.sentence_scores import Query, UnitScores, fit
 from webrag_core.answering.compose.windows import window_readings
 from webrag_core.answering.units import Unit, units_of
 from webrag_core.answering.wanted.attributes import below_both_names
+from webrag_core.answering.wanted.counted import counting
 from webrag_core.answering.wanted.definitions import defining
 from webrag_core.answering.wanted.fact import Fact, fact_of
 from webrag_core.answering.wanted.sections import Section, listed_for
@@ -89,6 +90,8 @@ async def draft_of(
             relevance = await reranker.relevance(part, units, fitted_scores(queries[-1].features))
         facts.append(fact_of(part))
         holds = np.fromiter((facts[-1].is_in(unit) for unit in units), dtype=np.bool_)
+        counts = holds & counting(units, part) & np.array(thing.allowed, dtype=np.bool_)
+        holds = counts if counts.any() else holds
         sure = defining(units, facts[-1].term) | listed_for(units, facts[-1].section) | below_both_names(units, part)
         kinds = sure if sure.any() else listed_for(units, facts[-1].section, of_a_kind=True)
         meant.append(np.where(sure, SURE, np.where(kinds, LIKELY, 0)).astype(np.int8))

@@ -154,12 +154,15 @@ def select(
     period: Moment | None = None,
     facts: Sequence[Fact] = (),
     things: Sequence[Thing] = (),
+    first: Sequence[int] = (),
 ) -> list[Choice]:
     """At most MAX_SENTENCES entries of together `max_words` words, as they are to be read: the entry that answers
     (`_answering_entry`), then the pages of the best ones, in the order of the page. In the form `steps` an answer
     without a step or code brings those of its section along; a `lookup` has fewer sentences; a `timeline` has those
     that name a version or a date, in that order, where there are two; with a version or date that is `period` for,
     those of it alone. Code that is not the best of all is said among steps alone, and where a fact is code.
+
+    `first` are units whose entries are taken before all others, in their order.
 
     `scores`, `supports`, `facts` and `things` per part of the question. Of a question that names several things, the
     answer is the best sentence of each. A part that its best sentence does not fit beside the others of goes without
@@ -193,6 +196,8 @@ def select(
     sides = things[0].sides if len(things) == 1 else ()
     if sides and _take_sides(selection, scores[0], facts[0], sides):
         return selection.chosen
+    for index in first:
+        selection.take(0, index)
     for part, score in enumerate(scores):  # one for each part
         next((index for index in score.order if take(part, index)), None)
     ranked = sorted(

@@ -43,6 +43,7 @@ _NEEDS = (
         rf"(?:what|which\s+\w+)\s+(?:(?:do|will|would|should|must)\s+(?:i|you|we)\s+)?need(?:ed)?\s+(?:for|in|to\s+(?P<verb>\w+))\s+{_THING}",
         re.IGNORECASE,
     ),
+    late_pattern(rf"(?:what|which)\s+\w+\s+(?:are|is|goes?|belongs?)\s+in(?:to)?\s+{_THING}", re.IGNORECASE),
     late_pattern(rf"what(?:['’]s|\s+is|\s+are|\s+goes)\s+in(?:to)?\s+{_THING}", re.IGNORECASE),
     late_pattern(
         rf"(?:.{{0,40}}\s)?(?:ingredients|ingrédients|zutaten)\s+(?:(?:are\s+)?(?:for|of|in)|pour|de|du|des|d['’]|für|von|in)\s*{_THING}",
