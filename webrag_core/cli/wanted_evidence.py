@@ -22,7 +22,7 @@ Since = Annotated[
     str | None,
     typer.Option(
         "--since",
-        help="Only pages whose own date is then or later (not that of fetching): 2024, 2024-05, 2024-05-17 or with a time.",
+        help="Only pages that say they are of then or later: 2024, 2024-05, 2024-05-17 or with a time.",
     ),
 ]
 Until = Annotated[str | None, typer.Option("--until", help="Only pages dated then or earlier; that day is included.")]
