@@ -90,8 +90,7 @@ async def draft_of(
             relevance = await reranker.relevance(part, units, fitted_scores(queries[-1].features))
         facts.append(fact_of(part))
         holds = np.fromiter((facts[-1].is_in(unit) for unit in units), dtype=np.bool_)
-        counts = holds & counting(units, part) & np.array(thing.allowed, dtype=np.bool_)
-        holds = counts if counts.any() else holds
+        holds &= counting(units, part)
         sure = defining(units, facts[-1].term) | listed_for(units, facts[-1].section) | below_both_names(units, part)
         kinds = sure if sure.any() else listed_for(units, facts[-1].section, of_a_kind=True)
         meant.append(np.where(sure, SURE, np.where(kinds, LIKELY, 0)).astype(np.int8))

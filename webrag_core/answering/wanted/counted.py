@@ -24,8 +24,11 @@ _NO_THING = frozenset(  # in whose place pages say servings, visitors, months
     terms("people persons person users guests times time more others years months weeks days hours minutes seconds")
     + terms("personnes fois temps ans années mois semaines jours heures minutes", "fr")
 )
-_WORDS = "one two three four five six seven eight nine ten eleven twelve dozen un une deux trois quatre cinq"
-_NUMBER = rf"(?:\d[\d.,/\u202f]*|{'|'.join(_WORDS.split())})"
+_WORDS = (
+    "one two three four five six seven eight nine ten eleven twelve [a-z]+teen twenty [a-z]{3,5}ty dozen hundred"
+    " thousand million une? deux trois quatre cinq six sept huit neuf dix onze douze vingt trente cent mille"
+)
+_NUMBER = rf"(?:\d[\d.,/\u202f]*|(?:[a-z]{{3,7}}ty-)?(?:{'|'.join(_WORDS.split())}))"
 
 
 @lru_cache(maxsize=64)
@@ -37,16 +40,20 @@ def counted_in(question: str) -> str:
 
 
 def counting(units: Sequence[Unit], question: str) -> NDArray[np.bool_]:
-    """Which units say a number right before or behind what `question` counts, shape (units,); all where it counts
-    nothing."""
+    """Which units may say the number of what `question` counts, shape (units,): of pages on which any says a number
+    right before or behind it, those alone. All where it counts nothing."""
     word = counted_in(question)
     if not word:
         return np.ones(len(units), dtype=np.bool_)
     name = re.escape(re.sub(r"(?:ies|es|s|y)$", "", word) if len(word) > 3 else word)
     pattern = re.compile(
-        rf"\b{_NUMBER}\s(?:[^\W\d]+\s){{0,2}}{name}|\b{name}\w{{0,3}}\W{{1,3}}{_NUMBER}\b", re.IGNORECASE
+        rf"(?<![\w-]){_NUMBER}\s(?:[^\W\d]+\s){{0,2}}{name}|\b{name}\w{{0,3}}\W{{1,3}}{_NUMBER}\b", re.IGNORECASE
     )
-    return np.fromiter((pattern.search(unit.text) is not None for unit in units), dtype=np.bool_)
+    says = [pattern.search(unit.text) is not None for unit in units]
+    pages = {unit.chunk.version_id for unit, counts in zip(units, says, strict=True) if counts}
+    return np.array(
+        [counts or unit.chunk.version_id not in pages for unit, counts in zip(units, says, strict=True)], dtype=np.bool_
+    )
 
 
 def names_counted(units: Sequence[Unit], question: str) -> bool:
