@@ -95,7 +95,8 @@ async def draft_of(
         kinds = sure if sure.any() else listed_for(units, facts[-1].section, of_a_kind=True)
         meant.append(np.where(sure, SURE, np.where(kinds, LIKELY, 0)).astype(np.int8))
         window = await window_readings([query.text for query in queries], units, reader)
-        first = holds & (meant[-1] > 0) if (holds & (meant[-1] > 0)).any() else holds
+        both = holds & (meant[-1] > 0)
+        first = both if both.any() else holds
         scored = await score_units(queries, units, reader, window, relevance, first)
         scored = meant_first(meant[-1], scored)
         scores.append(of_those_with(holds, scored, units) if facts[-1].values else scored)

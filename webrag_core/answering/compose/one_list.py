@@ -30,8 +30,8 @@ def of_one_page(choices: Sequence[Choice], meant: NDArray[np.int8]) -> list[Choi
     lists = [choice for choice in choices if choice.entry in entries]
     if not lists:
         return list(choices)
-    unit = lists[0].saying.unit
-    lists = [choice for choice in lists if choice.saying.unit.chunk.version_id == unit.chunk.version_id]
+    page = lists[0].saying.unit.chunk.version_id
+    lists = [choice for choice in lists if choice.saying.unit.chunk.version_id == page]
     lists.sort(key=lambda choice: choice.saying.unit.start)
     unit = lists[0].saying.unit
     name = next(iter(unit.heading_path), unit.chunk.title or "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +22,7 @@ _NAMES_BOTH = late_pattern(
     r"(?:\s(?:of|in|for|at|de\s+la|de|du|des|pour|en|von|für|in|des|der)\s|\sd['’]|\w['’]s\s)\S+",
     re.IGNORECASE,
 )
-_ACTION = re.compile(r"\w+ing\b")  # a heading of steps
-_FILLERS = frozenset(
-    terms("what who which where is are was of in for at the name")
-    + terms("quel quelle qui où est sont le la les de du des pour en nom", "fr")
-    + terms("was wer wo wie welche ist sind lautet heißt von für in der die das", "de")
-)
+_ACTION = late_pattern(r"\w+ing\b")  # a heading of steps
 
 
 def below_both_names(units: Sequence[Unit], question: str) -> NDArray[np.bool_]:
@@ -53,4 +49,14 @@ def below_both_names(units: Sequence[Unit], question: str) -> NDArray[np.bool_]:
 
 
 def _words(text: str, language: str | None) -> frozenset[str]:
-    return frozenset(terms(text, language)) - _FILLERS
+    return frozenset(terms(text, language)) - _fillers()
+
+
+@lru_cache(maxsize=1)
+def _fillers() -> frozenset[str]:
+    """Terms of a question that name neither thing nor attribute."""
+    return frozenset(
+        terms("what who which where is are was of in for at the name")
+        + terms("quel quelle qui où est sont le la les de du des pour en nom", "fr")
+        + terms("was wer wo wie welche ist sind lautet heißt von für in der die das", "de")
+    )

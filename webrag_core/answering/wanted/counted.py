@@ -20,10 +20,6 @@ _COUNTED = late_pattern(
     r"|\bcombien\s+d(?:e\s+|['’])(?P<choses>[\w-]+)",
     re.IGNORECASE,
 )
-_NO_THING = frozenset(  # in whose place pages say servings, visitors, months
-    terms("people persons person users guests times time more others years months weeks days hours minutes seconds")
-    + terms("personnes fois temps ans années mois semaines jours heures minutes", "fr")
-)
 _WORDS = (
     "one two three four five six seven eight nine ten eleven twelve [a-z]+teen twenty [a-z]{3,5}ty dozen hundred"
     " thousand million une? deux trois quatre cinq six sept huit neuf dix onze douze vingt trente cent mille"
@@ -36,7 +32,7 @@ def counted_in(question: str) -> str:
     """The word for what `question` wants the number of; "" where it counts nothing, people or time."""
     match = _COUNTED.search(question[:_MAX_READ])
     phrase = "" if match is None else match["things"] or match["choses"]
-    return "" if set(terms(phrase)) & _NO_THING or not terms(phrase) else phrase.split()[-1]
+    return "" if set(terms(phrase)) & _no_things() or not terms(phrase) else phrase.split()[-1]
 
 
 def counting(units: Sequence[Unit], question: str) -> NDArray[np.bool_]:
@@ -62,4 +58,13 @@ def names_counted(units: Sequence[Unit], question: str) -> bool:
     return not word or any(
         set(terms(word, unit.chunk.language)) <= set(terms(f"{unit.heading} {unit.text}", unit.chunk.language))
         for unit in units
+    )
+
+
+@lru_cache(maxsize=1)
+def _no_things() -> frozenset[str]:
+    """Terms in whose place pages say servings, visitors, months."""
+    return frozenset(
+        terms("people persons person users guests times time more others years months weeks days hours minutes seconds")
+        + terms("personnes fois temps ans années mois semaines jours heures minutes", "fr")
     )

@@ -70,16 +70,9 @@ _ASIDE = late_pattern(  # behind the name of the thing: where or how it is made 
     r"\s+(?:at\s+home|from\s+scratch|myself|yourself|à\s+la\s+maison|soi[- ]même|maison|selbst|zu\s+hause|zuhause)\s*$",
     re.IGNORECASE,
 )
-_FILLERS = frozenset(
-    terms(f"how to {_TO_MAKE.replace('|', ' ')} recipe homemade easy simple quick basic best perfect guide")
-    + terms("mix dish style classic traditional original")
-    + terms("instructions directions steps ingredients need requirements for of")
-    + terms("comment recette facile rapide simple maison ingrédients pour étapes", "fr")
-    + terms("wie rezept einfach schnell selbst zutaten für anleitung", "de")
-)
-_NUMBERED = re.compile(r"\s*\d{1,3}[.)]\s")
-_BESIDE = re.compile(r"\b(?:with|of|in|on|for|and|from|mit|und|aus|auf|von|für|avec|et|au|aux)\b", re.IGNORECASE)
-_OTHER_NAMES = re.compile(r"\s(?:or|ou|oder)\s|\s[/|–—-]\s|[()/:]")
+_NUMBERED = late_pattern(r"\s*\d{1,3}[.)]\s")
+_BESIDE = late_pattern(r"\b(?:with|of|in|on|for|and|from|mit|und|aus|auf|von|für|avec|et|au|aux)\b", re.IGNORECASE)
+_OTHER_NAMES = late_pattern(r"\s(?:or|ou|oder)\s|\s[/|–—-]\s|[()/:]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,4 +159,16 @@ def _words(text: str, language: str | None) -> frozenset[str]:
 
 
 def _listed_words(text: str, language: str | None) -> list[str]:
-    return [word for word in terms(text, language) if word not in _FILLERS]
+    return [word for word in terms(text, language) if word not in _fillers()]
+
+
+@lru_cache(maxsize=1)
+def _fillers() -> frozenset[str]:
+    """Terms that are no part of a thing's name."""
+    return frozenset(
+        terms(f"how to {_TO_MAKE.replace('|', ' ')} recipe homemade easy simple quick basic best perfect guide")
+        + terms("mix dish style classic traditional original")
+        + terms("instructions directions steps ingredients need requirements for of")
+        + terms("comment recette facile rapide simple maison ingrédients pour étapes", "fr")
+        + terms("wie rezept einfach schnell selbst zutaten für anleitung", "de")
+    )
